@@ -197,7 +197,7 @@ def sources_of_c(room: dict[str, Any], most: int | None, rng: random.Random, unt
     # Without the sanitizers, and each source apart: only one changes.
     dry = subprocess.run(
         ["make", "--dry-run", "--no-print-directory", "-C", str(tree), "EXTRA=", f"DATA={ROOT / 'data'}",
-         f"CHIPS={ROOT / 'python/src/sunseal/kit/chips.py'}", str(program.relative_to(tree))],
+         f"SUNSEAL={ROOT / 'python/src/sunseal'}", str(program.relative_to(tree))],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     (compile_main, link) = (line.split() for line in dry.stdout.splitlines() if " -DNODE_" in line)

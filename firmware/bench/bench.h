@@ -5,12 +5,13 @@
  * loading, runs until the CPU stops for good, and reads bench_output and
  * bench_status. All four lie in .noinit: start-up leaves them alone.
  *
- * A family of workloads is a file: its buffers, and a WORKLOAD for each of them.
- * firmware/Makefile reads the names from these lines and links one program for
- * each; `_` in a name is `-` in the workload's. What the bytes of input and
- * output are stands above the WORKLOAD; oracle.py in
- * python/src/sunseal/measurement lays them out and judges the answer. Numbers
- * are as the library's headers have them.
+ * Workloads and the bytes of their input and output are described where their
+ * algorithm is (crypto/algorithms, coupon/algorithms). A file of workloads has
+ * buffers, and a WORKLOAD for each; `_` in a name is `-` in the workload's. Most
+ * are generated from the descriptions (generate.py, into build/bench), the files
+ * here are those that set up more than keys. oracle.py in
+ * python/src/sunseal/measurement judges the answer. Numbers are as the library's
+ * headers have them.
  */
 #ifndef SUNSEAL_BENCH_H
 #define SUNSEAL_BENCH_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * The same signature as in intermittent.c, whole, under checkpoints.
- *
- *   sign_checkpoint  in  d[N] entropy[32] message[64]  out r[N] s[N]
  */
 #include "bench.h"
 #include "sunseal/checkpoint.h"

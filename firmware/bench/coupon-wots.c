@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Coupons of Winternitz chains: SHA-1 with each fourth value kept, SHA-256 with each eighth. N = 20
- * or 32:
- *
- *   wots_<hash>_produce  in  seed[N]                out nothing but the status
- *   wots_<hash>_use      in  seed[N] message[64]    out values[N][2N+3] u32 index
- *   wots_<hash>_whole    in  seed[N] message[64]    out values[N][2N+3] u32 index
+ * Coupons of Winternitz chains: SHA-1 with each fourth value kept, SHA-256 with each eighth. In and
+ * out: coupon/algorithms/coupon.toml.
  *
  * whole is what a signature takes where there is no coupon, its number burnt. In front of the marks
  * the store is formatted and opened, the message hashed and, for use, one coupon made. The output's
@@ -78,53 +74,32 @@ static int16_t begin(uint8_t *out, uint16_t bytes, int (*make)(void *, uint32_t,
         return (int16_t)status;                                                                    \
     }
 
+#define WOTS(name, n)                                                                              \
+    SETUP(coupon_wots_##name##_produce) {                                                          \
+        BENCH_LENGTH(n, n);                                                                        \
+        return begin_##name(in, out);                                                              \
+    }                                                                                              \
+    WORKLOAD(coupon_wots_##name##_produce) {                                                       \
+        return produce();                                                                          \
+    }                                                                                              \
+    SETUP(coupon_wots_##name##_use) {                                                              \
+        BENCH_LENGTH((n) + MESSAGE_BYTES, (n) + MESSAGE_BYTES);                                    \
+        int16_t status = begin_##name##_signing(in, out);                                          \
+        return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status;  \
+    }                                                                                              \
+    WORKLOAD(coupon_wots_##name##_use) {                                                           \
+        return sign_##name(out);                                                                   \
+    }                                                                                              \
+    SETUP(coupon_wots_##name##_whole) {                                                            \
+        BENCH_LENGTH((n) + MESSAGE_BYTES, (n) + MESSAGE_BYTES);                                    \
+        return begin_##name##_signing(in, out);                                                    \
+    }                                                                                              \
+    WORKLOAD(coupon_wots_##name##_whole) {                                                         \
+        int16_t status = sign_##name(out);                                                         \
+        return status == SUNSEAL_COUPON_MONOLITHIC ? SUNSEAL_OK : BENCH_ERR_INPUT;                 \
+    }
+
 BEGIN(sha1, 20, 4)
+WOTS(sha1, 20)
 BEGIN(sha256, 32, 8)
-
-SETUP(coupon_wots_sha1_produce) {
-    BENCH_LENGTH(20, 20);
-    return begin_sha1(in, out);
-}
-WORKLOAD(coupon_wots_sha1_produce) {
-    return produce();
-}
-SETUP(coupon_wots_sha1_use) {
-    BENCH_LENGTH(20 + MESSAGE_BYTES, 20 + MESSAGE_BYTES);
-    int16_t status = begin_sha1_signing(in, out);
-    return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status;
-}
-WORKLOAD(coupon_wots_sha1_use) {
-    return sign_sha1(out);
-}
-SETUP(coupon_wots_sha1_whole) {
-    BENCH_LENGTH(20 + MESSAGE_BYTES, 20 + MESSAGE_BYTES);
-    return begin_sha1_signing(in, out);
-}
-WORKLOAD(coupon_wots_sha1_whole) {
-    int16_t status = sign_sha1(out);
-    return status == SUNSEAL_COUPON_MONOLITHIC ? SUNSEAL_OK : BENCH_ERR_INPUT;
-}
-
-SETUP(coupon_wots_sha256_produce) {
-    BENCH_LENGTH(32, 32);
-    return begin_sha256(in, out);
-}
-WORKLOAD(coupon_wots_sha256_produce) {
-    return produce();
-}
-SETUP(coupon_wots_sha256_use) {
-    BENCH_LENGTH(32 + MESSAGE_BYTES, 32 + MESSAGE_BYTES);
-    int16_t status = begin_sha256_signing(in, out);
-    return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status;
-}
-WORKLOAD(coupon_wots_sha256_use) {
-    return sign_sha256(out);
-}
-SETUP(coupon_wots_sha256_whole) {
-    BENCH_LENGTH(32 + MESSAGE_BYTES, 32 + MESSAGE_BYTES);
-    return begin_sha256_signing(in, out);
-}
-WORKLOAD(coupon_wots_sha256_whole) {
-    int16_t status = sign_sha256(out);
-    return status == SUNSEAL_COUPON_MONOLITHIC ? SUNSEAL_OK : BENCH_ERR_INPUT;
-}
+WOTS(sha256, 32)

@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Coupons from a store in FRAM, or in flash: what making one costs, and what using one costs with
- * claim, check and wipe. N = bytes of a private key:
+ * claim, check and wipe. In and out: coupon/algorithms/coupon.toml.
  *
- *   ctr_produce         in  key[16] nonce[8]                     out nothing but the status
- *   ctr_use             in  key[16] nonce[8] message[128]        out message u32 number
- *   ccm_produce         in  key[16] nonce[8]                     out nothing but the status
- *   ccm_use             in  key[16] nonce[8] aad[16] message[64] out message tag[16] u32 number
- *   schedule_produce    in  key[16] nonce[8]                     out nothing but the status
- *   schedule_use        in  key[16] nonce[8]                     out round keys[176] u32 number
- *   random_produce      in  entropy[32]                          out nothing but the status
- *   random_use          in  entropy[32]                          out entropy
- *   sealed_produce      in  entropy[32] key[16]                  out nothing but the status
- *   sealed_use          in  entropy[32] key[16]                  out entropy
- *   ctr_bare            in  stream[128] message[128]             out message
- *   random_bare         in  entropy[32]                          out entropy
- *   <curve>_produce     in  entropy[32]                          out nothing but the status
- *   <curve>_use         in  d[N] entropy[32] message[64]         out r[N] s[N]
- *   ecdh_p256_produce   in  entropy[32]                          out nothing but the status
- *   ecdh_p256_use       in  entropy[32] peer[64]                 out shared[32] q[64]
- *   <curve>_steps_*, <curve>_pool_* the same, made in steps or of a pool of 64 pairs, 16 terms
- *
- * Numbers are little-endian. In front of the marks the store is formatted and opened and, for use,
- * one coupon made; signing has the hash in front of them, too. sealed is a random value under a
- * device's key; bare is what is left of a use without claim, check and wipe: words from the memory
- * of the store.
+ * In front of the marks the store is formatted and opened and, for use, one coupon made; signing
+ * has the hash in front of them, too. sealed is a random value under a device's key; bare is what
+ * is left of a use without claim, check and wipe: words from the memory of the store. <curve>_steps
+ * and <curve>_pool make a curve's coupon in steps, or of a pool of 64 pairs, 16 terms.
  */
 #include "bench.h"
 
@@ -93,6 +75,11 @@ static int16_t produce(void) {
     return (int16_t)status;
 }
 
+#define PRODUCE(kind)                                                                              \
+    WORKLOAD(coupon_##kind##_produce) {                                                            \
+        return produce();                                                                          \
+    }
+
 /* ---- AES --------------------------------------------------------------------------------------
  */
 
@@ -114,9 +101,7 @@ SETUP(coupon_ctr_produce) {
     key(in);
     return (int16_t)begin(MESSAGE_BYTES, sunseal_coupon_keystream_make, &keystream);
 }
-WORKLOAD(coupon_ctr_produce) {
-    return produce();
-}
+PRODUCE(ctr)
 
 SETUP(coupon_ctr_use) {
     BENCH_LENGTH(24 + MESSAGE_BYTES, 24 + MESSAGE_BYTES);
@@ -133,9 +118,7 @@ SETUP(coupon_ccm_produce) {
     key(in);
     return (int16_t)begin(32 + CCM_MESSAGE_BYTES, sunseal_coupon_ccm_make, &ccm);
 }
-WORKLOAD(coupon_ccm_produce) {
-    return produce();
-}
+PRODUCE(ccm)
 
 SETUP(coupon_ccm_use) {
     BENCH_LENGTH(40 + CCM_MESSAGE_BYTES, 40 + CCM_MESSAGE_BYTES);
@@ -153,9 +136,7 @@ SETUP(coupon_schedule_produce) {
     key(in);
     return (int16_t)begin(sizeof(struct sunseal_aes128), sunseal_coupon_schedule_make, &keystream);
 }
-WORKLOAD(coupon_schedule_produce) {
-    return produce();
-}
+PRODUCE(schedule)
 
 SETUP(coupon_schedule_use) {
     BENCH_LENGTH(24, 24);
@@ -181,9 +162,7 @@ SETUP(coupon_random_produce) {
     entropy.context = (void *)(uintptr_t)in;
     return (int16_t)begin(SUNSEAL_COUPON_RANDOM_BYTES, sunseal_coupon_random_make, &entropy);
 }
-WORKLOAD(coupon_random_produce) {
-    return produce();
-}
+PRODUCE(random)
 
 SETUP(coupon_random_use) {
     BENCH_LENGTH(32, 32);
@@ -205,9 +184,7 @@ SETUP(coupon_sealed_produce) {
     return (int16_t)begin(SUNSEAL_COUPON_RANDOM_BYTES + SUNSEAL_COUPON_TAG_BYTES,
                           sunseal_coupon_sealed_make, &sealed);
 }
-WORKLOAD(coupon_sealed_produce) {
-    return produce();
-}
+PRODUCE(sealed)
 
 SETUP(coupon_sealed_use) {
     BENCH_LENGTH(48, 48);
@@ -281,52 +258,36 @@ static uint8_t hashed[32];
 #define COUPON(curve)                                                                              \
     sizeof(struct sunseal_ecdsa_##curve##_coupon), sunseal_coupon_ecdsa_##curve##_make
 
-#define BEFORE_PRODUCE(curve)                                                                      \
-    BENCH_LENGTH(32, 32);                                                                          \
-    entropy.context = (void *)(uintptr_t)in;                                                       \
-    return (int16_t)begin(COUPON(curve), &entropy)
+#define MADE(curve)                                                                                \
+    SETUP(coupon_##curve##_produce) {                                                              \
+        BENCH_LENGTH(32, 32);                                                                      \
+        entropy.context = (void *)(uintptr_t)in;                                                   \
+        return (int16_t)begin(COUPON(curve), &entropy);                                            \
+    }                                                                                              \
+    PRODUCE(curve)
 
-#define BEFORE_SIGN(curve, CURVE, hash)                                                            \
-    BENCH_LENGTH(SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64,                                        \
-                 SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                       \
-    entropy.context = (void *)(uintptr_t)(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);                   \
-    hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                                   \
-    return begin_with_one(COUPON(curve), &entropy)
+#define SIGN(kind, curve, HASH)                                                                    \
+    WORKLOAD(coupon_##kind##_use) {                                                                \
+        return (int16_t)sunseal_coupon_ecdsa_##curve##_sign(&store, 0, out, in, hashed,            \
+                                                            SUNSEAL_##HASH##_BYTES);               \
+    }
 
-#define SIGN(curve, HASH)                                                                          \
-    return (int16_t)sunseal_coupon_ecdsa_##curve##_sign(&store, 0, out, in, hashed,                \
-                                                        SUNSEAL_##HASH##_BYTES)
+#define USED(curve, CURVE, hash, HASH)                                                             \
+    SETUP(coupon_##curve##_use) {                                                                  \
+        BENCH_LENGTH(SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64,                                    \
+                     SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                   \
+        entropy.context = (void *)(uintptr_t)(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);               \
+        hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                               \
+        return begin_with_one(COUPON(curve), &entropy);                                            \
+    }                                                                                              \
+    SIGN(curve, curve, HASH)
 
-SETUP(coupon_secp160r1_produce) {
-    BEFORE_PRODUCE(secp160r1);
-}
-WORKLOAD(coupon_secp160r1_produce) {
-    return produce();
-}
-SETUP(coupon_secp160r1_use) {
-    BEFORE_SIGN(secp160r1, SECP160R1, sunseal_sha1);
-}
-WORKLOAD(coupon_secp160r1_use) {
-    SIGN(secp160r1, SHA1);
-}
-SETUP(coupon_p224_produce) {
-    BEFORE_PRODUCE(p224);
-}
-WORKLOAD(coupon_p224_produce) {
-    return produce();
-}
-SETUP(coupon_p224_use) {
-    BEFORE_SIGN(p224, P224, sunseal_sha256);
-}
-WORKLOAD(coupon_p224_use) {
-    SIGN(p224, SHA256);
-}
-SETUP(coupon_p256_produce) {
-    BEFORE_PRODUCE(p256);
-}
-WORKLOAD(coupon_p256_produce) {
-    return produce();
-}
+MADE(secp160r1)
+USED(secp160r1, SECP160R1, sunseal_sha1, SHA1)
+MADE(p224)
+USED(p224, P224, sunseal_sha256, SHA256)
+MADE(p256)
+
 /* ---- ECDH ------------------------------------------------------------------------------------ */
 
 /* Another pair for each number, so that a pair that comes twice is told by its bytes. */
@@ -345,9 +306,7 @@ SETUP(coupon_ecdh_p256_produce) {
     numbered.context = (void *)(uintptr_t)in;
     return (int16_t)begin(SUNSEAL_COUPON_ECDH_P256_BYTES, sunseal_coupon_ecdh_p256_make, &numbered);
 }
-WORKLOAD(coupon_ecdh_p256_produce) {
-    return produce();
-}
+PRODUCE(ecdh_p256)
 SETUP(coupon_ecdh_p256_use) {
     BENCH_LENGTH(32 + 64, 32 + 64);
     numbered.context = (void *)(uintptr_t)in;
@@ -405,95 +364,30 @@ WORKLOAD(coupon_ecdh_p256_use) {
     }
 
 /* A use is set up with its message's hash, and with a coupon unless an earlier life left one. */
-#define SET_UP_USE(curve, CURVE, hash, way)                                                        \
-    BENCH_LENGTH(SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64,                                        \
-                 SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                       \
-    hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                                   \
-    int16_t status = begin_##curve##_##way(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);                  \
-    return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status
+#define WAY(curve, CURVE, hash, HASH, way)                                                         \
+    SETUP(coupon_##curve##_##way##_produce) {                                                      \
+        BENCH_LENGTH(32, 32);                                                                      \
+        return begin_##curve##_##way(in);                                                          \
+    }                                                                                              \
+    PRODUCE(curve##_##way)                                                                         \
+    SETUP(coupon_##curve##_##way##_use) {                                                          \
+        BENCH_LENGTH(SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64,                                    \
+                     SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                   \
+        hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                               \
+        int16_t status = begin_##curve##_##way(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);              \
+        return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status;  \
+    }                                                                                              \
+    SIGN(curve##_##way, curve, HASH)
 
 ANOTHER_WAY(secp160r1)
+WAY(secp160r1, SECP160R1, sunseal_sha1, SHA1, steps)
+WAY(secp160r1, SECP160R1, sunseal_sha1, SHA1, pool)
 ANOTHER_WAY(p224)
+WAY(p224, P224, sunseal_sha256, SHA256, steps)
+WAY(p224, P224, sunseal_sha256, SHA256, pool)
 ANOTHER_WAY(p256)
-
-SETUP(coupon_secp160r1_steps_produce) {
-    BENCH_LENGTH(32, 32);
-    return begin_secp160r1_steps(in);
-}
-WORKLOAD(coupon_secp160r1_steps_produce) {
-    return produce();
-}
-SETUP(coupon_secp160r1_steps_use) {
-    SET_UP_USE(secp160r1, SECP160R1, sunseal_sha1, steps);
-}
-WORKLOAD(coupon_secp160r1_steps_use) {
-    SIGN(secp160r1, SHA1);
-}
-SETUP(coupon_secp160r1_pool_produce) {
-    BENCH_LENGTH(32, 32);
-    return begin_secp160r1_pool(in);
-}
-WORKLOAD(coupon_secp160r1_pool_produce) {
-    return produce();
-}
-SETUP(coupon_secp160r1_pool_use) {
-    SET_UP_USE(secp160r1, SECP160R1, sunseal_sha1, pool);
-}
-WORKLOAD(coupon_secp160r1_pool_use) {
-    SIGN(secp160r1, SHA1);
-}
-SETUP(coupon_p224_steps_produce) {
-    BENCH_LENGTH(32, 32);
-    return begin_p224_steps(in);
-}
-WORKLOAD(coupon_p224_steps_produce) {
-    return produce();
-}
-SETUP(coupon_p224_steps_use) {
-    SET_UP_USE(p224, P224, sunseal_sha256, steps);
-}
-WORKLOAD(coupon_p224_steps_use) {
-    SIGN(p224, SHA256);
-}
-SETUP(coupon_p224_pool_produce) {
-    BENCH_LENGTH(32, 32);
-    return begin_p224_pool(in);
-}
-WORKLOAD(coupon_p224_pool_produce) {
-    return produce();
-}
-SETUP(coupon_p224_pool_use) {
-    SET_UP_USE(p224, P224, sunseal_sha256, pool);
-}
-WORKLOAD(coupon_p224_pool_use) {
-    SIGN(p224, SHA256);
-}
-SETUP(coupon_p256_steps_produce) {
-    BENCH_LENGTH(32, 32);
-    return begin_p256_steps(in);
-}
-WORKLOAD(coupon_p256_steps_produce) {
-    return produce();
-}
-SETUP(coupon_p256_steps_use) {
-    SET_UP_USE(p256, P256, sunseal_sha256, steps);
-}
-WORKLOAD(coupon_p256_steps_use) {
-    SIGN(p256, SHA256);
-}
-SETUP(coupon_p256_pool_produce) {
-    BENCH_LENGTH(32, 32);
-    return begin_p256_pool(in);
-}
-WORKLOAD(coupon_p256_pool_produce) {
-    return produce();
-}
-SETUP(coupon_p256_pool_use) {
-    SET_UP_USE(p256, P256, sunseal_sha256, pool);
-}
-WORKLOAD(coupon_p256_pool_use) {
-    SIGN(p256, SHA256);
-}
+WAY(p256, P256, sunseal_sha256, SHA256, steps)
+WAY(p256, P256, sunseal_sha256, SHA256, pool)
 
 #if defined(SUNSEAL_FRAM)
 /* Of duty-coupon-p256: as many coupons as a host wrote here, and the whole computation from then
@@ -519,9 +413,4 @@ SETUP(coupon_p256_spend) {
 }
 #endif
 
-SETUP(coupon_p256_use) {
-    BEFORE_SIGN(p256, P256, sunseal_sha256);
-}
-WORKLOAD(coupon_p256_use) {
-    SIGN(p256, SHA256);
-}
+USED(p256, P256, sunseal_sha256, SHA256)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * 256 random bits from each generator of Suslowicz 2017, table 6, nothing fed:
+ * 256 random bits from each generator of Suslowicz 2017, table 6, nothing fed, and the raw samples
+ * behind them (crypto/algorithms/random.toml).
  *
- *   trng_sram_<conditioning>_256bit   out bits[32] samples[5120], what of the board's RAM woke so
- *   trng_osc_<shifting>_256bit        out bits[32], then the lowest bit of each sample in turn,
- * start-up ones too, the first the lowest bit of the first byte
- *
- * The samples of the first are where the RAM holds them; a node's program wipes what it took. Those
- * of the second are written while the next period is waited for. In front of the marks ACLK comes
+ * Those of SRAM are where the RAM holds them; a node's program wipes what it took. Those of
+ * oscillators are written while the next period is waited for. In front of the marks ACLK comes
  * from the VLO, SMCLK from the DCO's 8 MHz; MCLK is the DCO where that shifts down to 4 MHz, else a
  * half of it: below 4 MHz a period of the VLO would pass while a sample is tested and folded.
  */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A signature that outlasts a failing supply as a program of tasks, on parts with FRAM. in, out and
- * all else that must last lie there; main runs again in every life.
- *
- *   sign_tasks       in  d[N] entropy[32] message[64]  out r[N] s[N]
- *   sign_steps       the same: the steps alone, nothing survives
+ * A signature that outlasts a failing supply as a program of tasks, on parts with FRAM, and the
+ * steps alone, of which nothing survives. in, out and all else that must last lie in FRAM; main
+ * runs again in every life. In and out: crypto/algorithms/ecdsa_steps.toml.
  */
 #include "bench.h"
 #include "sunseal/ecdsa_steps.h"

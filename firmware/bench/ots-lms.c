@@ -2,10 +2,8 @@
  *
  * LMS with SHA-256/192: a tree of 32 keys, chains of 4 bits, the parameters
  * whose signature and store fit into the RAM of each board. The tree's nodes
- * come with the input; the store is opened in front of the marks:
- *
- *   lms sign   in  identifier[16] seed[32] index record[32] nodes[63 * 24]   out signature[1380]
- *                  message[..]
+ * come with the input; the store is opened in front of the marks. In and out:
+ * crypto/algorithms/lms.toml.
  */
 #include <stddef.h>
 #include <string.h>

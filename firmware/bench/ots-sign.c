@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * One-time signatures over SHA-256, key 0 of a fresh store; the hash of the
- * message and the store stand in front of the marks:
- *
- *   wots keygen   in  identifier[8] seed[32]               out public key[32]
- *   wots sign     in  identifier[8] seed[32] message[..]   out signature[67 * 32]
- *   ldots sign    in  identifier[8] seed[32] message[..]   out exclusive or of the 256 values[32]
+ * message and the store stand in front of the marks. In and out:
+ * crypto/algorithms/ots.toml.
  */
 #include <stddef.h>
 #include <string.h>

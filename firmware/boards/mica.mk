@@ -4,7 +4,5 @@ DEVICE   := atmega128l
 ARCH     := avr
 LINK     := runtime/avr/atmega128l.ld
 VARIANTS_ALL := default
-# No AES accelerator, no FRAM.
-BENCH_SKIP := aes128-hw-% trng-sram-%-256bit trng-osc-% %-sign-steps %-sign-tasks %-sign-checkpoint coupon-%
 HAL_DIR  := hal/avr
 NODES    := node-secp160r1 node-p256

@@ -83,7 +83,7 @@ def figures() -> Iterator[str]:
     for kind, title in KINDS.items():
         use, alone = cycles(FRAM, f"coupon-{kind}-use"), bare(kind)
         share = "| " if alone is None else f"{alone:,} | {100 * (use - alone) / use:.1f} %"
-        slot = coupon.KINDS[kind].payload_bytes + HEADERS[FRAM]
+        slot = coupon.payload_bytes(kind) + HEADERS[FRAM]
         yield f"| {title} | {slot} | {cycles(FRAM, f'coupon-{kind}-produce'):,} | {use:,} | {share} |"
     yield "\nFlash, in milliseconds at the clock after reset (about 1 MHz; 3 MHz on the MSP432P401R):\n"
     yield "| kind | slot, bytes | F5438A produce | F5438A use | MSP432P401R produce | MSP432P401R use |"
@@ -97,7 +97,7 @@ def figures() -> Iterator[str]:
             for op in ("produce", "use")
         ]
         if any(cells):
-            yield f"| {title} | {coupon.KINDS[kind].payload_bytes + FLASH_HEADER} | {' | '.join(cells)} |"
+            yield f"| {title} | {coupon.payload_bytes(kind) + FLASH_HEADER} | {' | '.join(cells)} |"
     alone = cycles("msp432p401r-launchpad", "coupon-ctr-bare")
     yield f"\nOn the MSP432P401R the XOR of 128 bytes from flash alone takes {alone:,} cycles.\n"
     yield from beside_the_goals()

@@ -5,54 +5,56 @@ from collections.abc import Iterator, Sequence
 
 from calls import Call, In, InOut, Out, Symbol, load
 
+from sunseal.algorithms import Implementation
+from sunseal.boards import algorithms
+
 OK, TAG, TAG_LENGTH, LENGTH = 0, -5, -6, -7
 NULL, OVERLAP, NONCE_LENGTH, UNSUPPORTED = -40, -41, -42, -43
 FILL = b"\xa5"
 
-# The accelerator is only on boards that have one; the table leaves the other cells empty.
-AES128 = ("sunseal_aes128_sbox", "sunseal_aes128_tbox", "sunseal_aes128_fixslice", "sunseal_aes128_hw")
-ONLY_ENCRYPTS = ("sunseal_aes128_fixslice",)
-PRESENT = {
-    "present80": ("sunseal_present80", "sunseal_present80_table"),
-    "present128": ("sunseal_present128", "sunseal_present128_table"),
-}
 Row = dict[str, str]
+# A radio's cipher takes a transport for its schedule. The accelerator is only on boards that have one; the table leaves
+# the other cells empty.
+AES128 = [
+    i
+    for i in algorithms().implementations.values()
+    if i.name.startswith("aes128") and not i.chosen and "cc2420" not in i.needs
+]
 
 
-def ecb(name: str, cipher: str, row: Row) -> Iterator[Call]:
+def ecb(name: str, cipher: Implementation, row: Row) -> Iterator[Call]:
     """Both directions, the message once more in place, and each block alone and three times over."""
     key, plain, crypt = (bytes.fromhex(row[n]) for n in ("key", "plaintext", "ciphertext"))
-    block = 16 if "aes" in cipher else 8
 
     def call(what: str, function: str, given: bytes, want: bytes) -> Call:
-        args = (Symbol(cipher), In(key), len(key), Out(len(want)), In(given), len(given))
+        args = (Symbol(cipher.symbol), In(key), len(key), Out(len(want)), In(given), len(given))
         return Call(f"{name}{what}", "cipher", function, args, OK, (want,))
 
     yield call("", "sunseal_ecb_encrypt", plain, crypt)
-    if block < len(plain):
+    if (block := cipher.block_bytes) < len(plain):
         yield call(", first block", "sunseal_ecb_encrypt", plain[:block], crypt[:block])
     else:
         yield call(", three times", "sunseal_ecb_encrypt", plain * 3, crypt * 3)
-    if cipher not in ONLY_ENCRYPTS:
+    if cipher.decrypts:
         yield call("", "sunseal_ecb_decrypt", crypt, plain)
     else:
-        args = (Symbol(cipher), In(key), len(key), Out(len(plain)), In(crypt), len(crypt))
+        args = (Symbol(cipher.symbol), In(key), len(key), Out(len(plain)), In(crypt), len(crypt))
         wanted = (FILL * len(plain),)
         yield Call(f"{name}, backwards", "cipher", "sunseal_ecb_decrypt", args, UNSUPPORTED, wanted)
 
 
-def ctr(name: str, cipher: str, row: Row) -> Iterator[Call]:
+def ctr(name: str, cipher: Implementation, row: Row) -> Iterator[Call]:
     """Whole, and cut anywhere in a block."""
     key, counter, plain, crypt = (bytes.fromhex(row[n]) for n in ("key", "counter", "plaintext", "ciphertext"))
     for size in (len(plain), len(plain) - 1, 33, 17, 15, 1, 0):
-        args = (Symbol(cipher), In(key), len(key), In(counter), Out(size), In(plain[:size]), size)
+        args = (Symbol(cipher.symbol), In(key), len(key), In(counter), Out(size), In(plain[:size]), size)
         yield Call(f"{name}, {size} bytes", "cipher", "sunseal_ctr", args, OK, (crypt[:size],))
 
 
-def cmac(name: str, cipher: str, row: Row, valid: bool = True) -> Iterator[Call]:
+def cmac(name: str, cipher: Implementation, row: Row, valid: bool = True) -> Iterator[Call]:
     """The tag computed and compared."""
     key, message, tag = (bytes.fromhex(row[n]) for n in ("key", "message", "tag"))
-    head = (Symbol(cipher), In(key), len(key), In(message), len(message))
+    head = (Symbol(cipher.symbol), In(key), len(key), In(message), len(message))
     size = len(tag)
     wrong = LENGTH if len(key) != 16 else TAG_LENGTH if not 8 <= size <= 16 else None
     if valid:
@@ -62,11 +64,11 @@ def cmac(name: str, cipher: str, row: Row, valid: bool = True) -> Iterator[Call]
     yield Call(name, "cipher", "sunseal_cmac_check", (*head, In(tag), size), OK if valid else wrong or TAG, ())
 
 
-def ccm(name: str, cipher: str, row: Row, valid: bool = True) -> Iterator[Call]:
+def ccm(name: str, cipher: Implementation, row: Row, valid: bool = True) -> Iterator[Call]:
     """Sealed and opened; what must not open leaves zeros, what is refused leaves nothing."""
     names = ("key", "nonce", "aad", "plaintext", "ciphertext", "tag")
     key, nonce, aad, plain, crypt, tag = (bytes.fromhex(row[n]) for n in names)
-    head = (Symbol(cipher), In(key), len(key), In(nonce), len(nonce), In(aad), len(aad))
+    head = (Symbol(cipher.symbol), In(key), len(key), In(nonce), len(nonce), In(aad), len(aad))
     size = len(plain)
     wrong = None
     if not 7 <= len(nonce) <= 13:
@@ -96,11 +98,11 @@ def ascon(name: str, row: Row, valid: bool) -> Iterator[Call]:
     yield Call(name, "cipher", "sunseal_ascon_aead128_open", args, OK if valid else TAG, (want,))
 
 
-def refused(cipher: str) -> Iterator[Call]:
+def refused(cipher: Implementation) -> Iterator[Call]:
     """Lengths that no cipher takes; nothing may be written."""
-    key_len, block = (10, 8) if "80" in cipher else (16, 8 if "aes" not in cipher else 16)
+    key_len, block = cipher.key_bytes, cipher.block_bytes
     key = bytes(key_len)
-    at = Symbol(cipher)
+    at = Symbol(cipher.symbol)
     for size in (1, block - 1, block + 1):
         args = (at, In(key), key_len, Out(size), In(bytes(size)), size)
         yield Call(f"lengths {size}", "cipher", "sunseal_ecb_encrypt", args, LENGTH, (FILL * size,))
@@ -140,14 +142,10 @@ def cases() -> Iterator[Call]:
             row = {"nonce": test["iv"], "plaintext": test["msg"], "ciphertext": test["ct"]}
             yield from ccm(name, cipher, row | {n: test[n] for n in ("key", "aad", "tag")}, valid)
         yield from refused(cipher)
-    for row in load("xtea.json")["xtea"]:
-        yield from ecb("botan", "sunseal_xtea", row)
-    yield from refused("sunseal_xtea")
-    present = load("present.json")
-    for size, ciphers in PRESENT.items():
-        for cipher in ciphers:
-            for row in present[size]:
-                yield from ecb(row["document"], cipher, row)
+    for told in algorithms().files:
+        for cipher in told.implementations if told.path.stem != "aes" else ():
+            for row in load(f"{told.path.stem}.json")[cipher.name.removesuffix("_table")]:
+                yield from ecb(row.get("document", "botan"), cipher, row)
             yield from refused(cipher)
     for name, test, valid in wycheproof("ascon_sp800_232_aead128"):
         yield from ascon(name, test, valid)

@@ -19,80 +19,26 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import TypeVar
+from typing import Literal
 
-from calls import ERRORS, Call, In, InOut, Out, Symbol
+from calls import ERRORS, Call, In, InOut, Out, Struct, Symbol
 from refused import REFUSED
 from rich.progress import track
 from table import ALL, COLUMNS, FIRMWARE, HOST, Target, content, fits, implementations, symbols
 
 from sunseal import EngineError, Leak, Machine, SunsealError, Verdict
-from sunseal.boards import WORKLOADS
+from sunseal.algorithms import Function, Layout
+from sunseal.boards import WORKLOADS, algorithms
 from sunseal.measurement import oracle
 
-T = TypeVar("T")
+LIBRARY = algorithms()
 TABLE = FIRMWARE.parent / "docs" / "reference" / "constant-time.md"
-HEADERS = FIRMWARE / "crypto" / "include" / "sunseal"
-
-Mark = int | str
-"""An argument, or "2[18:50]" for bytes of it, or "1.1.0" for a member of a structure that a structure points to."""
-
-SECRET: dict[str, tuple[Sequence[Mark], Sequence[Mark]]] = {
-    r"ecdsa_\w+_keygen|x25519_keygen|ed25519_keygen": ((2,), (1,)),
-    r"ecdsa_\w+_sign": ((1, 4), (0,)),
-    r"ecdsa_\w+_sign_offline": ((1,), ()),
-    r"ecdsa_\w+_sign_online": ((1, 2), (0,)),
-    r"ecdh_\w+|x25519": ((1,), ()),
-    r"ed25519_sign": ((1,), (0,)),
-    r"rsa\d+_private": ((1, 3), (0,)),
-    r"rsa\d+_sign_pkcs1_\w+": ((1, 3), (0,)),
-    r"rsa\d+_sign_pss_\w+": ((1, 4), (0,)),
-    r"rsa\d+_encrypt_oaep": ((2, 4), (0,)),
-    r"rsa\d+_decrypt_oaep": ((2, 4), ()),
-    r"sha1|sha256|sha512|ascon_hash256": ((1,), ()),
-    r"hmac_sha\d+": ((1, 3), (0,)),
-    r"hmac_sha\d+_verify": ((2,), ()),
-    r"hkdf_sha256_extract": ((3,), ()),
-    r"hkdf_sha256_expand": ((2,), ()),
-    r"hkdf_sha256": ((4,), ()),
-    r"ascon_aead128_(seal|open)": ((0, 5), (4, 7)),
-    r"ecb_(en|de)crypt": ((1, 4), ()),
-    r"ctr": ((1, 5), ()),
-    r"cmac": ((1, 3), (5,)),
-    r"cmac_check": ((1,), ()),
-    r"ccm_seal_once": ((1, 8), (7, 10)),
-    r"ccm_open_once": ((1,), ()),
-    r"(wots|lamport)_sha\d+_public_key": (("1[8:]",), (0,)),
-    r"wots_sha\d+_sign": (("1[8:]",), (0,)),
-    r"lamport_sha1_next": (("1[8:28]",), (0,)),
-    r"lamport_sha256_next": (("1[8:40]",), (0,)),
-    r"lms_sign": (("2[18:]",), (0,)),
-    r"lms_keygen_leaf": (("0[18:]",), ()),
-    r"hmac_drbg_instantiate": ((1, 5), ()),
-    r"hmac_drbg_reseed": (("0[:64]", 1, 3), ()),
-    r"hmac_drbg_generate": (("0[:64]", 3), ()),
-    r"health_sample": (("0[4:6]", "0[8:12]"), ()),
-    r"condition_sha256": ((1,), ()),
-    r"condition_cbc_mac": ((2, 3), ()),
-    r"entropy": (("1.1.0",), (0,)),
-    r"generate_(sha256|cbc_mac)": (("0.1.0",), ()),
-}
-"""Arguments that are secret, by the function's name behind `sunseal_`, and outputs that are not any more."""
-
-FORGED = {r"ccm_open_once": 10, r"ascon_aead128_open": 7, r"cmac_check": 5, r"hmac_sha\d+_verify": 0}
-"""Where the tag stands: it is changed in its first byte, and in its last."""
 
 REFUSING = {r"rsa1024_decrypt_oaep": "DECRYPTION", r"(entropy|health_sample|generate_\w+)": "HEALTH"}
 """What is wrong in the known answers that are compared: each is followed, and all must take the same cycles."""
 
-RENEWS = r"sunseal_health_sample"
-"""Functions that write over secret state unread: a new window of samples begins."""
-
 OUTCOMES = ("sunseal_rsa_verdict",)
 """Bytes through which a function lets its outcome out on purpose, and nothing else."""
-
-LOOK_UPS = re.compile(r" sunseal_(aes128(_sbox|_tbox)?|present(80|128)_table|generate_cbc_mac)$")
-"""Ciphers whose headers say that they look up by secret bytes."""
 
 ALLOWED = {
     r"order_in_range\(": "a candidate or key outside [1, n-1] is refused",
@@ -111,30 +57,17 @@ TOO_LONG = {("msp430f5438a-anagear/mpy-none", "rsa2048"), ("micaz/default", "rsa
 """Minutes each; the code is that of RSA-1024."""
 
 
-PROGRAMS = tuple(
-    work
-    for work in WORKLOADS.values()
-    if (work.algorithm == "coupon" and work.operation != "bare") or work.operation == "sign-steps"
-)
+PROGRAMS = tuple(work for work in WORKLOADS.values() if work.followed)
 """Programs of the bench that are followed whole, from reset to end."""
-
-PUBLIC_TAIL = {"ecdsa": 64, "coupon": 64}
-"""Bytes of a message that is signed, or of a peer's public key, behind the secrets of a program's input; seeds, keys,
-entropy, messages that are encrypted and nonces are all marked."""
-
-SHARED_BYTES = 32
-"""Of a secret that is shared on P-256."""
-
-PROGRAM_LOOK_UPS = re.compile(r"coupon-(ctr|ccm|sealed|schedule)-")
-"""Programs that expand a key by the S-box's table, or encrypt by the T-box's where there is no accelerator."""
 
 PROGRAMS_TOO_LONG = re.compile(r"msp430f5438a-anagear/mpy-(none|16) .*-pool-")
 """A pool is 64 multiplications."""
 
 
-def secrets_of(function: str) -> tuple[Sequence[Mark], Sequence[Mark]] | None:
-    """The secret and the public arguments of a function."""
-    return rule(SECRET, function)
+def described(function: str) -> Function | None:
+    """What the library's descriptions say of a function, if they name a secret of it."""
+    told = LIBRARY.functions.get(function.removeprefix("sunseal_"))
+    return told if told is not None and told.secret else None
 
 
 @cache
@@ -142,31 +75,32 @@ def examples() -> dict[str, tuple[Call, ...]]:
     """What is run for each row: the first known answer that succeeds, by function and cipher, and calls that fail."""
     found: dict[str, tuple[Call, ...]] = {}
     for call in ALL:
-        if call.parts or secrets_of(call.function) is None or call.name.startswith(REFUSED):
+        if call.parts or described(call.function) is None or call.name.startswith(REFUSED):
             continue
-        if not all(size for _, _, size in spans(call, 0)):
+        if not all(size for _, _, size in spans(call, "secret")):
             continue
         if call.expected == 0:
             if subject(call) not in found:
                 found[subject(call)] = (call,)
                 if forged := tuple(forgeries(call)):
                     found[f"{subject(call)}, forged tag"] = forged
-        elif (wrong := rule(REFUSING, call.function)) and call.expected == ERRORS[wrong]:
+        elif (wrong := refusing(call.function)) and call.expected == ERRORS[wrong]:
             name = f"{subject(call)}, {wrong.lower()}"
             found[name] = (*found.get(name, ()), call)
     return found
 
 
-def rule(rules: dict[str, T], function: str) -> T | None:
-    """What a table above says of a function."""
-    return next((what for name, what in rules.items() if re.fullmatch(f"sunseal_({name})", function)), None)
+def refusing(function: str) -> str | None:
+    """What is wrong in known answers of a function that are compared."""
+    return next((wrong for name, wrong in REFUSING.items() if re.fullmatch(f"sunseal_({name})", function)), None)
 
 
 def forgeries(call: Call) -> Iterator[Call]:
     """The call with its tag changed at one end, and at the other."""
-    at = rule(FORGED, call.function)
-    if at is None:
+    told = described(call.function)
+    if told is None or not told.tag:
         return
+    at = told.arguments.index(told.tag)
     tag = call.args[at]
     assert isinstance(tag, In)
     for changed in (bytes([tag.data[0] ^ 1]) + tag.data[1:], tag.data[:-1] + bytes([tag.data[-1] ^ 128])):
@@ -180,19 +114,19 @@ def subject(call: Call) -> str:
     return " ".join([call.function, *names])
 
 
-def spans(call: Call, which: int) -> list[tuple[In | InOut | Out, int, int]]:
-    """The secret (0) or the public (1) bytes: of which buffer, from where, how many."""
+def spans(call: Call, which: Literal["secret", "released"]) -> list[tuple[In | InOut | Out, int, int]]:
+    """The secret bytes, or those that are none any more: of which buffer, from where, how many."""
     found = []
-    marks = secrets_of(call.function)
-    assert marks
-    for mark in marks[which]:
-        path, first, last = re.fullmatch(r"([\d.]+)(?:\[(\d*):(\d*)\])?", str(mark)).groups()
-        arg: object = call
-        for i in map(int, path.split(".")):
-            arg = (arg.args if isinstance(arg, Call) else arg.members)[i]
+    told = described(call.function)
+    assert told
+    for mark in getattr(told, which):
+        arg: object = call.args[told.arguments.index(mark.argument)]
+        for i in mark.members:
+            assert isinstance(arg, Struct)
+            arg = arg.members[i]
         if isinstance(arg, In | InOut | Out):
-            whole = len(content(arg))
-            found.append((arg, int(first or 0), int(last or whole) - int(first or 0)))
+            end = len(content(arg)) if mark.end is None else mark.end
+            found.append((arg, mark.first, end - mark.first))
     return found
 
 
@@ -210,16 +144,16 @@ def judge(target: Target, call: Call) -> tuple[set[str], list[Leak]]:
     m = target.machine
     args, buffers = target.prepare(call)
 
-    def marked(which: int) -> list[tuple[int, int]]:
+    def marked(which: Literal["secret", "released"]) -> list[tuple[int, int]]:
         return [
             (next(at for buffer, at in buffers if buffer is arg) + first, size)
             for arg, first, size in spans(call, which)
         ]
 
-    released = marked(1) + [(m.address(name), 1) for name in OUTCOMES if target.has(name)]
-    judged = m.constant_time(marked(0), public=released, call=(call.function, *args))
-    renews = re.fullmatch(RENEWS, call.function)
-    return sorted_out(judged, renewed=bool(renews))
+    released = marked("released") + [(m.address(name), 1) for name in OUTCOMES if target.has(name)]
+    judged = m.constant_time(marked("secret"), public=released, call=(call.function, *args))
+    told = described(call.function)
+    return sorted_out(judged, renewed=told is not None and told.renews)
 
 
 def sorted_out(judged: Verdict, *, renewed: bool = False) -> tuple[set[str], list[Leak]]:
@@ -279,18 +213,14 @@ def program_work(job: tuple[str, str]) -> tuple[str, str, str, list[str]]:
     if not elf.is_file() or PROGRAMS_TOO_LONG.match(f"{column} {name}"):
         return column, name, "", []
     machine, trial = Machine(column.partition("/")[0], elf), oracle.trial(work)
-    agrees = (work.parameter or "").startswith("ecdh-")
-    has_tail = work.operation in ("use", "whole", "sign-steps") and (work.hash or agrees)
-    secret = len(trial.fed) - (PUBLIC_TAIL[work.algorithm] if has_tail else 0)
     machine.write("bench_input", trial.fed)
     machine.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
-    # The output of chains is the store's buffer before.
-    released: list[str | tuple[int, int]] = [] if "wots" in name else ["bench_output"]
-    if agrees:
-        # The secret in front of the public key stays one.
-        released = [(machine.address("bench_output") + SHARED_BYTES, 2 * SHARED_BYTES)]
+    secret, released = (
+        [(machine.address(f"bench_{buffer}") + at, size) for at, size in placed(layout, names)]
+        for buffer, layout, names in (("input", work.input, work.secret), ("output", work.output, work.released))
+    )
     try:
-        judged = machine.constant_time([(machine.address("bench_input"), secret)], public=released)
+        judged = machine.constant_time(secret, public=released)
         told, leaks = sorted_out(judged)
     except (EngineError, SunsealError) as e:
         return column, name, "", [f"{column}: {name}: {e}"]
@@ -299,27 +229,45 @@ def program_work(job: tuple[str, str]) -> tuple[str, str, str, list[str]]:
     if status != 0 or not trial.right(machine.read("bench_output")[: trial.output_bytes]):
         errors.append(f"status {status}, or a wrong output")
     kinds = {leak.kind for leak in leaks}
-    if PROGRAM_LOOK_UPS.match(name) and kinds and kinds <= {"address", "cached-address"}:
+    if work.timing == "tables" and kinds and kinds <= {"address", "cached-address"}:
         verdict = "look-ups"
     else:
-        verdict, found = described(leaks)
+        verdict, found = clean_or_not(leaks)
         errors += found
     note = f": {'; '.join(sorted(told))}" if told and verdict != "leaks" else ""
     return column, name, verdict + note, [f"{column}: {name}: {error}" for error in errors]
 
 
-def described(leaks: list[Leak]) -> tuple[str, list[str]]:
+def placed(layout: Layout, names: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where named parts of a layout lie, and how many bytes each has."""
+    at = 0
+    for part in layout:
+        if part.name in names:
+            yield at, part.size
+        at += part.size
+
+
+def clean_or_not(leaks: list[Leak]) -> tuple[str, list[str]]:
     """Yes, or what fails."""
     places = Counter((leak.kind, leak.place.partition("+")[0], leak.line) for leak in leaks)
     return "leaks" if leaks else "yes", [f"{kind} in {where} ({line})" for kind, where, line in places]
 
 
+def looks_up(call: Call) -> bool:
+    """Whether the header of a function, or of the cipher that it is given, names look-ups by secret bytes."""
+    told = described(call.function)
+    given = {a.name for a in call.args if isinstance(a, Symbol)}
+    return (told is not None and told.timing == "tables") or any(
+        cipher.tables and cipher.symbol in given for cipher in LIBRARY.implementations.values()
+    )
+
+
 def sentence(call: Call, leaks: list[Leak]) -> tuple[str, list[str]]:
     """The verdict in a word, and what fails."""
     kinds = {leak.kind for leak in leaks}
-    if LOOK_UPS.search(f" {subject(call)}") and kinds and kinds <= {"address", "cached-address"}:
+    if looks_up(call) and kinds and kinds <= {"address", "cached-address"}:
         return ("no: cached look-ups, `_vartime` by the header" if "cached-address" in kinds else "look-ups"), []
-    return described(leaks)
+    return clean_or_not(leaks)
 
 
 HEAD = """# Constant time, by following secrets through the binaries

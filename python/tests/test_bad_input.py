@@ -153,7 +153,8 @@ class TestOwnProgram:
 def test_a_firmware_that_is_not_built_says_how(sunseal_process: Cli, tmp_path: Path) -> None:
     (tmp_path / "data").symlink_to(boards.home() / "data")
     (tmp_path / "firmware").mkdir()
-    (tmp_path / "firmware" / "boards").symlink_to(boards.home() / "firmware" / "boards")
+    for room in ("boards", "coupon", "crypto"):
+        (tmp_path / "firmware" / room).symlink_to(boards.home() / "firmware" / room)
     outcome = sunseal_process("measure", "sha256-hash", SUNSEAL_HOME=str(tmp_path))
     refused(outcome, "is not built", "make firmware")
 

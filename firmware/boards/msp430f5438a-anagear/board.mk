@@ -14,5 +14,5 @@ NODES    := node-secp160r1 node-p256 node-secp160r1-coupons node-p256-coupons
 NODE_SKIP := mpy-16/node-secp160r1-coupons
 # 78 bytes are left below 0x10000 without it.
 NODE_DEAF := mpy-16/node-secp160r1
-# No AES accelerator, no FRAM; coupons of Winternitz chains are longer than a segment; the benches of oscillators set an FR5xx's clocks.
-BENCH_SKIP := aes128-hw-% trng-sram-aes-256bit trng-osc-% %-sign-steps %-sign-tasks %-sign-checkpoint coupon-wots-%
+# A segment of flash.
+HAS      := start_up_samples coupons coupon_bytes=512

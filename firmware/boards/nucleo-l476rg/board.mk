@@ -5,5 +5,5 @@ ARCH     := armv7em
 LINK     := runtime/armv7em/stm32l476rg.ld
 VARIANTS_ALL := default
 HAL_DIR  := hal/stm32l4
-# No AES accelerator (the STM32L486 has one); no FRAM; no timer captures a slow clock against a fast one; no store of coupons yet.
-BENCH_SKIP := aes128-hw-% trng-sram-aes-256bit trng-osc-% %-sign-steps %-sign-tasks %-sign-checkpoint coupon-%
+# No AES accelerator (the STM32L486 has one); no store of coupons yet.
+HAS      := start_up_samples

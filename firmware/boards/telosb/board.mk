@@ -5,8 +5,6 @@ DEVICE   := msp430f1611
 ARCH     := msp430
 LINK     := boards/telosb/link.ld
 VARIANTS_ALL := mpy-16
-# No AES accelerator, no FRAM.
-BENCH_SKIP := aes128-hw-% trng-sram-%-256bit trng-osc-% %-sign-steps %-sign-tasks %-sign-checkpoint coupon-%
 HAL_DIR  := hal/msp430f1
 RADIO    := cc2420
 NODES    := node-secp160r1 node-p256

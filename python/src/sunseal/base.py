@@ -15,8 +15,6 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
 from sunseal import boards, coprocessor, hdlc
 from sunseal.air import Air
 from sunseal.errors import SunsealError, unknown
@@ -59,12 +57,8 @@ REFUSALS = {
 """What a node means by the reason in a REFUSED."""
 
 
-def _aes128(key: bytes, block: bytes) -> bytes:
-    return Cipher(algorithms.AES128(key), modes.ECB()).encryptor().update(block)
-
-
 CIPHERS: dict[str, tuple[int, Callable[[bytes, bytes], bytes]]] = {
-    "aes128": (16, _aes128),
+    "aes128": (16, references.aes128_encrypt),
     "xtea": (8, references.xtea_encrypt),
     "present128": (8, references.present_encrypt),
 }

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sunseal import _engine, places
+from sunseal import algorithms as described
+from sunseal.algorithms import AlgorithmError, Library
 from sunseal.errors import SunsealError, unknown
 
 DEFAULT_BOARD = "msp430f5438a-anagear"
@@ -25,6 +25,7 @@ CARRIED = Path(__file__).resolve().parent / "home"
 """What a wheel brings along (packaging/wheel)."""
 PLAIN_VARIANT = "default"
 """The folder of a board whose firmware has no variants."""
+Workload = described.Workload
 
 
 @cache
@@ -185,178 +186,39 @@ def _span(gap: dict[str, Any]) -> str:
     return f"{gap['start']:#06x} to {gap['end']:#06x}" if "start" in gap else ""
 
 
-@dataclass(frozen=True)
-class Workload:
-    """`<algorithm>[-<parameter>]-<operation>`, one bench program each: a WORKLOAD in firmware/bench."""
-
-    name: str
-    algorithm: str
-    parameter: str | None
-    operation: str
-    hash: str
-    security_bits: int
-    summary: str
-    own_clock: bool = False
-    """Its program sets the clocks, and an oscillator says how long it takes: it is priced as it runs."""
-
-    @property
-    def program(self) -> str:
-        """Name of its ELF behind `bench-`: C has no `-`, the Makefile writes each `_` so."""
-        return self.name.replace("_", "-")
+@cache
+def algorithms() -> Library:
+    """Return what the descriptions of the library's algorithms say (firmware/*/algorithms)."""
+    try:
+        return described.library(home() / "firmware", home() / "data")
+    except AlgorithmError as e:
+        raise SunsealError(str(e)) from e
 
 
-def _ecdsa(parameter: str, bits: int, hash_name: str) -> Iterator[Workload]:
-    text = {
-        "keygen": "private scalar from entropy, public point Q = dG",
-        "sign": f"{hash_name} of the message, hedged nonce, r and s",
-        "sign-offline": "nonce k, r = x(kG) and 1/k, for a signature to come",
-        "sign-online": "s of a hash from what sign-offline has left",
-        "verify": f"{hash_name} of the message, u1 G + u2 Q, comparison with r",
-    }
-    for op, summary in text.items():
-        yield Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, summary)
-    agreed = "checked point times private scalar"
-    yield Workload(f"ecdh-{parameter}-agree", "ecdh", parameter, "agree", hash_name, bits, agreed)
+class _Workloads(Mapping[str, Workload]):
+    """The workloads by name, read when they are asked for."""
+
+    def __getitem__(self, name: str) -> Workload:
+        return _listed()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_listed())
+
+    def __len__(self) -> int:
+        return len(_listed())
 
 
-def _all_workloads() -> Iterator[Workload]:
-    yield from _ecdsa("secp160r1", 80, "sha1")
-    for w in _ecdsa("secp160r1", 80, "sha256"):
-        if w.operation in ("sign", "verify"):
-            yield replace(w, name=f"{w.name}-sha256")
-    yield from _ecdsa("p224", 112, "sha256")
-    yield from _ecdsa("p256", 128, "sha256")
-    yield from _intermittent("secp160r1", 80, "sha1")
-    yield from _intermittent("p256", 128, "sha256")
-    yield Workload("x25519-agree", "x25519", None, "agree", "", 128, "Montgomery ladder on Curve25519")
-    for op, summary in (
-        ("keygen", "private key from entropy, public point"),
-        ("sign", "deterministic nonce over SHA-512, R and S of a message of 64 bytes"),
-        ("verify", "S B = R + k A over SHA-512"),
-    ):
-        yield Workload(f"ed25519-{op}", "ed25519", None, op, "sha512", 128, summary)
-    for size, bits in (("1024", 80), ("2048", 112)):
-        yield Workload(f"rsa-{size}-sign", "rsa", size, "sign", "sha256", bits, "PKCS#1 v1.5, CRT, blinded, checked")
-        yield Workload(f"rsa-{size}-verify", "rsa", size, "verify", "sha256", bits, "PKCS#1 v1.5, e = 65537")
-    for h, bits in (("sha1", 80), ("sha256", 128), ("sha512", 256)):
-        yield Workload(f"{h}-hash", h, None, "hash", h, bits, f"{h} of a message of 64 bytes")
-    yield Workload("hmac-sha256-tag", "hmac", "sha256", "tag", "sha256", 128, "tag of a message of 64 bytes")
-    yield Workload("hkdf-sha256-derive", "hkdf", "sha256", "derive", "sha256", 128, "42 bytes from 32 of key material")
-    yield from _symmetric()
-    yield from _one_time()
-    yield from _random()
-    yield from _coupons()
+@cache
+def _listed() -> dict[str, Workload]:
+    return {name: work for name, work in algorithms().workloads.items() if work.listed}
 
 
-def _intermittent(parameter: str, bits: int, hash_name: str) -> Iterator[Workload]:
-    for op, summary in (
-        ("sign-steps", "sign in steps between which it may be left"),
-        ("sign-tasks", "the same, every fourth step committed to FRAM"),
-        ("sign-checkpoint", "sign, with a checkpoint in FRAM if the supply falls"),
-    ):
-        yield Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, summary)
-
-
-def _symmetric() -> Iterator[Workload]:
-    behind = {
-        None: "the board's choice",
-        "sbox": "S-box",
-        "tbox": "T-box",
-        "fixslice": "no tables",
-        "hw": "accelerator",
-    }
-    for way, how in behind.items():
-        name = "-".join(filter(None, ("aes128", way, "encrypt")))
-        yield Workload(name, "aes128", way, "encrypt", "", 128, f"16 blocks, key schedule before: {how}")
-    for mode, op, what in (
-        ("ctr", "encrypt", "64 bytes in counter mode"),
-        ("ccm", "seal", "64 bytes sealed, 19 besides, tag of 16"),
-        ("cmac", "tag", "tag of a message of 64 bytes"),
-    ):
-        yield Workload(f"aes128-{mode}-{op}", "aes128", mode, op, "", 128, what)
-    for size, way, how in ((80, None, "bitsliced"), (80, "table", "tables"), (128, None, "bitsliced")):
-        name = "-".join(filter(None, (f"present{size}", way, "encrypt")))
-        yield Workload(name, f"present{size}", way, "encrypt", "", size, f"32 blocks, key schedule before: {how}")
-    yield Workload("xtea-encrypt", "xtea", None, "encrypt", "", 126, "32 blocks, round keys before")
-    yield Workload("ascon-aead128-seal", "ascon", "aead128", "seal", "", 128, "64 bytes sealed, 16 besides")
-    yield Workload("ascon-hash256-hash", "ascon", "hash256", "hash", "", 128, "hash of a message of 64 bytes")
-
-
-def _one_time() -> Iterator[Workload]:
-    for name, op, what in (
-        ("wots", "keygen", "public key of 67 chains of 16 values"),
-        ("wots", "sign", "index burnt, signature of 2144 bytes"),
-        ("wots", "verify", "chains to their ends"),
-        ("ldots", "sign", "index burnt, one value a bit, 8192 bytes"),
-        ("lms", "sign", "SHA-256/192, 32 keys, chains of 16 values; index burnt, 1380 bytes"),
-        ("lms", "verify", "SHA-256/192, chains to their ends, path to the root"),
-    ):
-        yield Workload(f"{name}-{op}", name, None, op, "sha256", 96 if name == "lms" else 128, what)
-
-
-def _random() -> Iterator[Workload]:
-    for name, parameter, op, what in (
-        ("trng-sram-256bit", "sram", "256bit", "2560 bytes of SRAM at start-up, each tested, to 256 bits"),
-        ("trng-sha256-condition", "sha256", "condition", "512 samples to 256 bits by SHA-256"),
-        ("trng-aes-condition", "aes", "condition", "512 samples to 128 bits by CBC-MAC, key schedule included"),
-        ("trng-xor16-condition", "xor16", "condition", "512 samples folded 16 to 1, Von Neumann, to 48 bits"),
-        ("trng-xor32-condition", "xor32", "condition", "512 samples folded 32 to 1, Von Neumann, to 24 bits"),
-    ):
-        yield Workload(name, "trng", parameter, op, "", 128, what)
-    for generator, what in (
-        ("osc_clksft", "VLO against a DCO that shifts, 16 low bits to 1, Von Neumann"),
-        ("osc_noclksft", "VLO against DCO, 32 low bits to 1, Von Neumann"),
-        ("sram_aes", "3072 bytes of SRAM at start-up by CBC-MAC on the accelerator"),
-        ("sram_swaes", "the same by the S-box in software"),
-        ("sram_sha256", "2560 bytes of SRAM at start-up by SHA-256"),
-        ("sram_xor16cvn", "SRAM at start-up folded 16 to 1, Von Neumann"),
-        ("sram_xor32cvn", "SRAM at start-up folded 32 to 1, Von Neumann"),
-    ):
-        osc = generator.startswith("osc")
-        made = f"256 random bits, each sample tested: {what}"
-        yield Workload(f"trng-{generator}-256bit", "trng", generator, "256bit", "", 128, made, osc)
-    yield Workload("hmac-drbg-generate", "drbg", "hmac", "generate", "sha256", 128, "32 bytes from a seeded generator")
-
-
-def _coupons() -> Iterator[Workload]:
-    for parameter, hash_name, bits, made, used in (
-        ("ctr", "", 128, "keystream of 128 bytes", "128 bytes encrypted"),
-        ("ccm", "", 128, "keystream and MAC blocks for 64 bytes", "64 bytes sealed, 16 besides"),
-        ("schedule", "", 128, "a key with its AES-128 schedule", "the schedule fetched"),
-        ("random", "", 128, "256 bits from a source that costs nothing", "256 bits fetched"),
-        ("sealed", "", 128, "the same, sealed under a device's key", "256 bits fetched and opened"),
-        ("secp160r1", "sha1", 80, "r and 1/k", "s of a hash"),
-        ("p224", "sha256", 112, "r and 1/k", "s of a hash"),
-        ("p256", "sha256", 128, "r and 1/k", "s of a hash"),
-        ("ecdh-p256", "", 128, "an ephemeral key pair", "secret shared with a peer"),
-    ):
-        for op, what in (("produce", f"{made}, into the store"), ("use", f"{used}: claim, check and wipe included")):
-            yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
-    for parameter, hash_name, bits, kept in (
-        ("wots-sha1", "sha1", 80, "fourth"),
-        ("wots-sha256", "sha256", 128, "eighth"),
-    ):
-        for op, what in (
-            ("produce", f"each {kept} value of a key's chains, into the store"),
-            ("use", "Winternitz signature of a hash: claim, check and wipe included"),
-            ("whole", "the same without a coupon, its number burnt"),
-        ):
-            yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
-    for curve, hash_name, bits in (("secp160r1", "sha1", 80), ("p224", "sha256", 112), ("p256", "sha256", 128)):
-        for way, how in (("steps", "in steps"), ("pool", "of 16 of a pool's 64 pairs, for comparison alone")):
-            for op, what in (("produce", f"r and 1/k {how}, into the store"), ("use", "s of a hash: guard included")):
-                yield Workload(f"coupon-{curve}-{way}-{op}", "coupon", f"{curve}-{way}", op, hash_name, bits, what)
-    for parameter, what in (("ctr", "128 bytes of XOR"), ("random", "256 bits copied")):
-        yield Workload(f"coupon-{parameter}-bare", "coupon", parameter, "bare", "", 128, f"{what}, without any guard")
-
-
-WORKLOADS: dict[str, Workload] = {w.name: w for w in _all_workloads()}
+WORKLOADS: Mapping[str, Workload] = _Workloads()
 
 
 def whole_program(parameter: str) -> Workload:
     """Return the bench program that holds key generation, signing and verification of a curve."""
-    signing = WORKLOADS[f"ecdsa-{parameter}-sign"]
-    return replace(signing, name=f"ecdsa-{parameter}-all", operation="all", summary="all three operations")
+    return algorithms().workloads[f"ecdsa-{parameter}-all"]
 
 
 def workload(name: str) -> Workload:
@@ -367,18 +229,9 @@ def workload(name: str) -> Workload:
         raise unknown("workload", name, WORKLOADS) from None
 
 
-def _board_mk(board: str) -> dict[str, list[str]]:
-    return _made(_firmware_board(board))
-
-
 @cache
-def _made(board: str) -> dict[str, list[str]]:
-    """Read what the firmware says of a board: `NAME := words` in board.mk, and in what it includes of `boards`."""
-    folder = home() / "firmware" / "boards"
-    text = (folder / board / "board.mk").read_text(encoding="utf-8")
-    for shared in re.findall(r"^include \$\(HERE\)/boards/(\S+)$", text, re.MULTILINE):
-        text += (folder / shared).read_text(encoding="utf-8")
-    return {k: v.split() for k, v in re.findall(r"^(\w+)\s*:=(.*)$", text, re.MULTILINE)}
+def _board_mk(board: str) -> dict[str, list[str]]:
+    return described.board_mk(home() / "firmware", _firmware_board(board))
 
 
 def variants(board: str) -> dict[str, tuple[str, ...]]:
@@ -455,12 +308,10 @@ def base_programs(board: str) -> list[str]:
 
 def has_workload(board: str, name: str) -> bool:
     """Say whether a board's firmware has a workload: not where it does not fit or lacks the hardware."""
-    name = name.replace("_", "-")
-    made = _board_mk(board) if has_firmware(board) else {"BENCH_SKIP": [name]}
-    if name not in made.get("BENCH_ONLY", [name]):
+    work = algorithms().workloads.get(name)
+    if work is None or not has_firmware(board):
         return False
-    skipped = made.get("BENCH_SKIP", [])
-    return not any(fnmatch.fnmatchcase(name, pattern.replace("%", "*")) for pattern in skipped)
+    return described.on(work, described.board_has(home() / "firmware", home() / "data", _firmware_board(board)))
 
 
 def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
@@ -475,7 +326,7 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
     if work is not None and not has_workload(board, work):
         raise SunsealError(
             f"{board} has no `{work}`: it lacks the hardware or the memory",
-            hint=f"firmware/boards/{board}/board.mk says which",
+            hint=f"firmware/boards/{board}/board.mk says what it has",
         )
     build = home() / "firmware" / "build"
     folder = "-".join(f"{k}-{v}" for k, v in sorted(chosen.items())) or PLAIN_VARIANT

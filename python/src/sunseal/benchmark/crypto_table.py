@@ -38,16 +38,9 @@ class Cost:
 
 def timing(work: boards.Workload, board: str) -> str:
     """Say what the headers promise of a workload on a board; the constant-time tests check it on the binaries."""
-    if work.operation == "verify":
-        return "_vartime, public"
-    if work.algorithm == "trng" and ("xor" in (work.parameter or "") or work.own_clock):
-        return "_vartime"
-    tables = work.parameter in ("table", "sram_swaes") or (
-        work.algorithm == "aes128" and work.parameter in ("sbox", "tbox")
-    )
-    if work.parameter == "table" and board == "msp432p401r-launchpad":
-        return "_vartime"
-    return "constant, tables" if tables else "constant"
+    if work.timing == "vartime" or boards.board(board)["device"] in work.vartime_on:
+        return "_vartime, public" if work.input and not work.secret else "_vartime"
+    return "constant, tables" if work.timing == "tables" else "constant"
 
 
 def cost(work: boards.Workload, board: str) -> Cost:

@@ -33,7 +33,6 @@ class Kind:
     """A kind of coupon, and the workloads that it is made of and measured against."""
 
     title: str
-    payload_bytes: int
     originals: Mapping[str, tuple[tuple[int, str], ...]]
     """By variant: workloads added (1) and left out (-1). None at all: no workload does the same."""
     bare: str | None = None
@@ -52,10 +51,9 @@ def _ctr(cipher: str) -> tuple[tuple[int, str], ...]:
     return (1, "aes128-ctr-encrypt"), (1, f"aes128-{cipher}-encrypt"), (-1, "aes128-encrypt")
 
 
-def _ecdsa(curve: str, digest: str, payload_bytes: int, way: str = "") -> Kind:
+def _ecdsa(curve: str, digest: str, way: str = "") -> Kind:
     return Kind(
         f"ECDSA, {curve}{way}",
-        payload_bytes,
         {"sign": ((1, f"ecdsa-{curve}-sign"), (-1, f"{digest}-hash"))},
         bare=f"ecdsa-{curve}-sign-online",
         made_by=f"ecdsa-{curve}-sign-offline",
@@ -63,10 +61,10 @@ def _ecdsa(curve: str, digest: str, payload_bytes: int, way: str = "") -> Kind:
     )
 
 
-def _other_ways(curve: str, digest: str, payload_bytes: int) -> dict[str, Kind]:
+def _other_ways(curve: str, digest: str) -> dict[str, Kind]:
     """The same coupons made in steps, and for comparison of a pool of nonces."""
-    steps = _ecdsa(curve, digest, payload_bytes, ", in steps")
-    pool = _ecdsa(curve, digest, payload_bytes, ", nonces of a pool (not recommended)")
+    steps = _ecdsa(curve, digest, ", in steps")
+    pool = _ecdsa(curve, digest, ", nonces of a pool (not recommended)")
     against = (
         "nonces of a pool give the key away to who has enough signatures: firmware/crypto/include/sunseal/ecdsa_pool.h"
     )
@@ -76,11 +74,10 @@ def _other_ways(curve: str, digest: str, payload_bytes: int) -> dict[str, Kind]:
     }
 
 
-def _key_agreement(curve: str, payload_bytes: int) -> Kind:
+def _key_agreement(curve: str) -> Kind:
     pair, secret = f"ecdsa-{curve}-keygen", f"ecdh-{curve}-agree"
     return Kind(
         f"ECDH, {curve}, ephemeral key pair",
-        payload_bytes,
         {"agree": ((1, pair), (1, secret))},
         bare=secret,
         made_by=pair,
@@ -88,10 +85,9 @@ def _key_agreement(curve: str, payload_bytes: int) -> Kind:
     )
 
 
-def _winternitz(digest: str, digest_bytes: int, every: int) -> Kind:
+def _winternitz(digest: str, every: int) -> Kind:
     return Kind(
         f"Winternitz, {digest.upper()}, each {every}th value",
-        digest_bytes * (2 * digest_bytes + 3) * 16 // every,
         {"sign": ((1, f"coupon-wots-{digest}-whole"),)},
         note="without the hash of the message; whole and coupon burn a number of the store",
     )
@@ -115,7 +111,6 @@ RANDOM = {
 KINDS: dict[str, Kind] = {
     "ctr": Kind(
         "AES-128 keystream, 128 bytes",
-        128,
         {cipher: _ctr(cipher) for cipher in ("sbox", "tbox", "fixslice", "hw")},
         bare="coupon-ctr-bare",
         message_bytes=128,
@@ -124,32 +119,30 @@ KINDS: dict[str, Kind] = {
     ),
     "ccm": Kind(
         "AES-128 CCM, 64 bytes",
-        96,
         {"board's choice": ((1, "aes128-ccm-seal"),)},
         note="the original authenticates 19 bytes besides, the coupon's use 16: two blocks both",
     ),
     "schedule": Kind(
-        "AES-128 key and schedule", 176, {}, note="no workload derives and expands a key alone, so there is no original"
+        "AES-128 key and schedule", {}, note="no workload derives and expands a key alone, so there is no original"
     ),
     "random": Kind(
         "256 random bits",
-        32,
         RANDOM,
         bare="coupon-random-bare",
         source=ORIGINAL,
         note="the cycle of power that refills the SRAM is not counted; Von Neumann's generators need more or fewer "
         "samples with each unit and run: these are one seed's",
     ),
-    "sealed": Kind("256 random bits, sealed", 40, RANDOM, source=ORIGINAL, note="as random, under a device's key"),
-    "secp160r1": _ecdsa("secp160r1", "sha1", 76),
-    "p224": _ecdsa("p224", "sha256", 88),
-    "p256": _ecdsa("p256", "sha256", 100),
-    "ecdh-p256": _key_agreement("p256", 96),
-    **_other_ways("secp160r1", "sha1", 76),
-    **_other_ways("p224", "sha256", 88),
-    **_other_ways("p256", "sha256", 100),
-    "wots-sha1": _winternitz("sha1", 20, 4),
-    "wots-sha256": _winternitz("sha256", 32, 8),
+    "sealed": Kind("256 random bits, sealed", RANDOM, source=ORIGINAL, note="as random, under a device's key"),
+    "secp160r1": _ecdsa("secp160r1", "sha1"),
+    "p224": _ecdsa("p224", "sha256"),
+    "p256": _ecdsa("p256", "sha256"),
+    "ecdh-p256": _key_agreement("p256"),
+    **_other_ways("secp160r1", "sha1"),
+    **_other_ways("p224", "sha256"),
+    **_other_ways("p256", "sha256"),
+    "wots-sha1": _winternitz("sha1", 4),
+    "wots-sha256": _winternitz("sha256", 8),
 }
 
 
@@ -259,9 +252,14 @@ def _header_bytes(board: str) -> int:
     return 2 * int(found[1])
 
 
+def payload_bytes(kind: str) -> int:
+    """Return what a coupon of a kind holds."""
+    return boards.workload(f"coupon-{kind}-use").coupon_bytes
+
+
 def slot_bytes(kind: str, board: str) -> int:
     """Return what one coupon occupies."""
-    return KINDS[kind].payload_bytes + _header_bytes(board)
+    return payload_bytes(kind) + _header_bytes(board)
 
 
 def fram_bytes(board: str) -> int | None:

@@ -13,9 +13,10 @@ import contextlib
 import hashlib
 import hmac
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, reduce
+from itertools import accumulate
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import cmac, hashes
@@ -26,6 +27,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from sunseal import _engine
 from sunseal.boards import Workload
+from sunseal.boards import algorithms as described
 from sunseal.measurement import references
 
 MESSAGE = b"Sunseal bench: a short message of a sensor node, 64 bytes long.."
@@ -133,7 +135,7 @@ def _private(parameter: str) -> int:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a bench program is fed, by the layout that stands above its WORKLOAD, and how its answer is judged."""
+    """What a bench program is fed, laid out as its description says, and how its answer is judged."""
 
     fed: bytes
     output_bytes: int
@@ -142,47 +144,74 @@ class Trial:
     """An input that must be refused."""
 
 
-def _exactly(fed: bytes, expected: bytes) -> Trial:
-    return Trial(fed, len(expected), lambda output: output == expected)
+def _laid(work: Workload, parts: Mapping[str, bytes]) -> bytes:
+    """Lay parts out by their names; what is worked on and not given is MESSAGE."""
+    given = {**dict.fromkeys(("message", "data", "info", "in"), MESSAGE), **parts}
+    names = [part.name for part in work.input]
+    assert set(parts) <= set(names) <= set(given), (work.name, names, list(parts))
+    wrong = [part.name for part in work.input if len(given[part.name]) != part.size]
+    assert not wrong, (work.name, wrong)
+    return b"".join(given[name] for name in names)
 
 
-def _verdict(fed: bytes, spoilt_at: int) -> Trial:
-    """What another signer made must be accepted, and refused with one bit changed."""
-    return Trial(fed, 0, lambda _: True, fed[:spoilt_at] + bytes([fed[spoilt_at] ^ 1]) + fed[spoilt_at + 1 :])
+def _judged(work: Workload, right: Callable[..., bool], **parts: bytes) -> Trial:
+    """Judge the parts of the output by their names."""
+    ends = list(accumulate(part.size for part in work.output))
+
+    def judge(output: bytes) -> bool:
+        return right(**{p.name: output[end - p.size : end] for p, end in zip(work.output, ends, strict=True)})
+
+    return Trial(_laid(work, parts), sum(part.size for part in work.output), judge)
+
+
+def _exactly(work: Workload, *expected: bytes, **parts: bytes) -> Trial:
+    """Expect these parts of the output."""
+    assert [len(part) for part in expected] == [part.size for part in work.output], work.name
+    whole = b"".join(expected)
+    return Trial(_laid(work, parts), len(whole), lambda output: output == whole)
+
+
+def _later(work: Workload, **parts: bytes) -> Trial:
+    """Expect nothing: what was made for later, another workload shows."""
+    return Trial(_laid(work, parts), 0, lambda _: True)
+
+
+def _verdict(work: Workload, **parts: bytes) -> Trial:
+    """Expect what another signer made to be accepted, and refused with one bit changed."""
+    turned = parts["sig"][:-1] + bytes([parts["sig"][-1] ^ 1])
+    return Trial(_laid(work, parts), 0, lambda _: True, _laid(work, {**parts, "sig": turned}))
 
 
 def _hash(work: Workload) -> Trial:
-    return _exactly(MESSAGE, hashlib.new(work.algorithm, MESSAGE).digest())
+    return _exactly(work, hashlib.new(work.algorithm, MESSAGE).digest())
 
 
 def _ecdsa(work: Workload) -> Trial:
-    parameter = work.parameter or ""
-    curve = CURVES[parameter]
-    d = _private(parameter)
+    parameter = (work.parameter or "").partition("-")[0]
+    curve, d = CURVES[parameter], _private(parameter)
     suite = f"ecdsa-{parameter}-{work.hash}"
-    public_bytes, signature_bytes = 2 * curve.field_bytes, 2 * curve.order_bytes
+    entropy, public = _bytes(f"{parameter} entropy"), _public(parameter, d)
 
-    def key_pair(output: bytes) -> bool:
-        found = int.from_bytes(output[: curve.order_bytes], "big")
-        return 0 < found < curve.n and output[curve.order_bytes :][:public_bytes] == _public(parameter, found)
-
-    def all_three(output: bytes) -> bool:
-        public, signature = output[curve.order_bytes :][:public_bytes], output[-signature_bytes:]
-        return key_pair(output) and verify(suite, public, MESSAGE, signature)
+    def key_pair(d: bytes, q: bytes) -> bool:
+        found = int.from_bytes(d, "big")
+        return 0 < found < curve.n and q == _public(parameter, found)
 
     if work.operation == "keygen":
-        return Trial(_bytes(f"{parameter} entropy"), curve.order_bytes + public_bytes, key_pair)
+        return _judged(work, key_pair, entropy=entropy)
     if work.operation == "all":
-        fed = _bytes(f"{parameter} entropy") + _bytes("added entropy") + MESSAGE
-        return Trial(fed, curve.order_bytes + public_bytes + signature_bytes, all_three)
-    if work.operation == "sign-offline":
-        return _exactly(_bytes(f"{parameter} entropy"), b"")  # what a coupon is good for, sign-online shows
-    if work.operation in ("sign", "sign-online", "sign-steps", "sign-tasks", "sign-checkpoint"):
-        fed = d.to_bytes(curve.order_bytes, "big") + _bytes("added entropy") + MESSAGE
-        public = _public(parameter, d)
-        return Trial(fed, signature_bytes, lambda output: verify(suite, public, MESSAGE, output))
-    fed = _public(parameter, d) + _sign(parameter, work.hash, d, MESSAGE) + MESSAGE
-    return _verdict(fed, public_bytes + signature_bytes - 1)
+        both = {"entropy": entropy, "added_entropy": _bytes("added entropy")}
+        return _judged(work, lambda d, q, sig: key_pair(d, q) and verify(suite, q, MESSAGE, sig), **both)
+    if work.operation in ("sign-offline", "produce"):
+        return _later(work, entropy=entropy)
+    if work.operation == "verify":
+        return _verdict(work, q=public, sig=_sign(parameter, work.hash, d, MESSAGE))
+    drawn = {work.input[1].name: _bytes("added entropy"), "d": d.to_bytes(curve.order_bytes, "big")}
+    return _judged(work, lambda sig: verify(suite, public, MESSAGE, sig), **drawn)
+
+
+def _off_the_curve(trial: Trial) -> Trial:
+    """Have a point refused that is not on the curve: the last byte of the input is the last of one."""
+    return replace(trial, refused=trial.fed[:-1] + bytes([trial.fed[-1] ^ 1]))
 
 
 def _ecdh(work: Workload) -> Trial:
@@ -196,25 +225,25 @@ def _ecdh(work: Workload) -> Trial:
         shared = ec.derive_private_key(d, LIBRARY[parameter]).exchange(ec.ECDH(), theirs)
     else:
         shared = _public(parameter, d * peer % curve.n)[: curve.field_bytes]
-    fed = d.to_bytes(curve.order_bytes, "big") + q
-    return replace(_exactly(fed, shared), refused=fed[:-1] + bytes([fed[-1] ^ 1]))  # a point off the curve
+    return _off_the_curve(_exactly(work, shared, d=d.to_bytes(curve.order_bytes, "big"), q=q))
 
 
-def _x25519(_: Workload) -> Trial:
+def _x25519(work: Workload) -> Trial:
     ours = x25519.X25519PrivateKey.from_private_bytes(_bytes("x25519 private"))
     theirs = x25519.X25519PrivateKey.from_private_bytes(_bytes("x25519 peer")).public_key()
-    fed = ours.private_bytes_raw() + theirs.public_bytes_raw()
-    return replace(_exactly(fed, ours.exchange(theirs)), refused=fed[:32] + bytes(32))
+    d, u = ours.private_bytes_raw(), theirs.public_bytes_raw()
+    return replace(_exactly(work, ours.exchange(theirs), d=d, u=u), refused=_laid(work, {"d": d, "u": bytes(32)}))
 
 
 def _ed25519(work: Workload) -> Trial:
     key = ed25519.Ed25519PrivateKey.from_private_bytes(_bytes("ed25519 private"))
-    public = key.public_key().public_bytes_raw()
+    q = key.public_key().public_bytes_raw()
+    d = key.private_bytes_raw() + q
     if work.operation == "keygen":
-        return _exactly(key.private_bytes_raw(), key.private_bytes_raw() + public + public)
+        return _exactly(work, d, q, entropy=key.private_bytes_raw())
     if work.operation == "sign":
-        return _exactly(key.private_bytes_raw() + public + MESSAGE, key.sign(MESSAGE))
-    return _verdict(public + key.sign(MESSAGE) + MESSAGE, 32)
+        return _exactly(work, key.sign(MESSAGE), d=d)
+    return _verdict(work, q=q, sig=key.sign(MESSAGE))
 
 
 @cache
@@ -248,22 +277,21 @@ def _rsa(work: Workload) -> Trial:
     dp, dq, qinv = d % (p - 1), d % (q - 1), pow(q, -1, p)
     public = rsa.RSAPublicNumbers(65537, n)
     key = rsa.RSAPrivateNumbers(p, q, d, dp, dq, qinv, public).private_key()
-    signature = key.sign(MESSAGE, padding.PKCS1v15(), hashes.SHA256())
+    signature, modulus = key.sign(MESSAGE, padding.PKCS1v15(), hashes.SHA256()), n.to_bytes(size, "big")
     if work.operation == "verify":
-        return _verdict(n.to_bytes(size, "big") + signature + MESSAGE, 2 * size - 1)
-    parts = n.to_bytes(size, "big") + b"".join(v.to_bytes(size // 2, "big") for v in (p, q, dp, dq, qinv))
-    return _exactly(parts + _bytes("rsa blinding", 24) + MESSAGE, signature)
+        return _verdict(work, n=modulus, sig=signature)
+    numbers = modulus + b"".join(v.to_bytes(size // 2, "big") for v in (p, q, dp, dq, qinv))
+    return _exactly(work, signature, key=numbers, random=_bytes("rsa blinding", 24))
 
 
-def _hmac(_: Workload) -> Trial:
+def _hmac(work: Workload) -> Trial:
     key = _bytes("hmac key")
-    return _exactly(key + MESSAGE, hmac.digest(key, MESSAGE, "sha256"))
+    return _exactly(work, hmac.digest(key, MESSAGE, "sha256"), key=key)
 
 
-def _hkdf(_: Workload) -> Trial:
+def _hkdf(work: Workload) -> Trial:
     salt, ikm = _bytes("hkdf salt"), _bytes("hkdf key material")
-    okm = HKDF(hashes.SHA256(), 42, salt, MESSAGE).derive(ikm)
-    return _exactly(salt + ikm + MESSAGE, okm)
+    return _exactly(work, HKDF(hashes.SHA256(), 42, salt, MESSAGE).derive(ikm), salt=salt, ikm=ikm)
 
 
 def _aes128(work: Workload) -> Trial:
@@ -271,47 +299,49 @@ def _aes128(work: Workload) -> Trial:
     cipher = algorithms.AES128(key)
     if work.parameter == "ctr":
         counter = _bytes("aes counter", 16)
-        return _exactly(key + counter + MESSAGE, ctr(key, counter, MESSAGE))
+        return _exactly(work, ctr(key, counter, MESSAGE), key=key, counter=counter)
     if work.parameter == "ccm":
         nonce, aad = _bytes("ccm nonce", 13), _bytes("ccm aad", 19)
-        return _exactly(key + nonce + aad + MESSAGE, AESCCM(key).encrypt(nonce, MESSAGE, aad))
+        sealed = AESCCM(key).encrypt(nonce, MESSAGE, aad)
+        return _exactly(work, sealed[:-16], sealed[-16:], key=key, nonce=nonce, aad=aad)
     if work.parameter == "cmac":
         tag = cmac.CMAC(cipher)
         tag.update(MESSAGE)
-        return _exactly(key + MESSAGE, tag.finalize())
+        return _exactly(work, tag.finalize(), key=key)
     blocks = _bytes("blocks", 256)
     # Block by block: what a mode would add is not measured here.
-    return _exactly(key + blocks, Cipher(cipher, modes.ECB()).encryptor().update(blocks))
+    return _exactly(work, Cipher(cipher, modes.ECB()).encryptor().update(blocks), key=key, **{"in": blocks})
 
 
 def _blocks(work: Workload) -> Trial:
-    """Short blocks by our own reference."""
-    encrypt = references.xtea_encrypt if work.algorithm == "xtea" else references.present_encrypt
-    key = _bytes(f"{work.algorithm} key", 10 if work.algorithm == "present80" else 16)
-    blocks = _bytes("blocks", 256)
-    return _exactly(key + blocks, b"".join(encrypt(key, blocks[i : i + 8]) for i in range(0, 256, 8)))
+    """Blocks by our own reference."""
+    encrypt, size = references.BLOCKS[work.algorithm], described().implementations[work.cipher].block_bytes
+    key, blocks = _bytes(f"{work.algorithm} key", work.input[0].size), _bytes("blocks", 256)
+    expected = b"".join(encrypt(key, blocks[i : i + size]) for i in range(0, 256, size))
+    return _exactly(work, expected, key=key, **{"in": blocks})
 
 
 def _ascon(work: Workload) -> Trial:
     if work.parameter == "hash256":
-        return _exactly(MESSAGE, references.ascon_hash256(MESSAGE))
+        return _exactly(work, references.ascon_hash256(MESSAGE))
     key, nonce, aad = (_bytes(f"ascon {name}", 16) for name in ("key", "nonce", "aad"))
-    return _exactly(key + nonce + aad + MESSAGE, references.ascon_aead128_seal(key, nonce, aad, MESSAGE))
+    sealed = references.ascon_aead128_seal(key, nonce, aad, MESSAGE)
+    return _exactly(work, sealed[:-16], sealed[-16:], key=key, nonce=nonce, aad=aad)
 
 
 def _one_time(work: Workload) -> Trial:
     identifier, seed = _bytes("identifier", 8), _bytes("one-time seed")
     digest = hashlib.sha256(MESSAGE).digest()
     if work.operation == "keygen":
-        return _exactly(identifier + seed, references.wots_public_key(seed, 0))
+        return _exactly(work, references.wots_public_key(seed, 0), identifier=identifier, seed=seed)
     if work.algorithm == "ldots":
         values = references.lamport_sign(seed, 0, digest)
         folded = bytes(reduce(operator.xor, column) for column in zip(*values, strict=True))
-        return _exactly(identifier + seed + MESSAGE, folded)
+        return _exactly(work, folded, identifier=identifier, seed=seed)
     signature = references.wots_sign(seed, 0, digest)
     if work.operation == "sign":
-        return _exactly(identifier + seed + MESSAGE, signature)
-    return _verdict(references.wots_public_key(seed, 0) + signature + MESSAGE, 40)
+        return _exactly(work, signature, identifier=identifier, seed=seed)
+    return _verdict(work, public_key=references.wots_public_key(seed, 0), sig=signature)
 
 
 @cache
@@ -322,10 +352,11 @@ def _lms_key() -> references.Lms:
 def _lms(work: Workload) -> Trial:
     key = _lms_key()
     if work.operation == "verify":
-        return _verdict(key.public_key + key.sign(3, MESSAGE, _bytes("lms randomizer", 24)) + MESSAGE, 100)
+        signature = key.sign(3, MESSAGE, _bytes("lms randomizer", 24))
+        return _verdict(work, public_key=key.public_key, sig=signature)
     # In front of the tree's nodes 1, 2, ... lies room for the index.
-    fed = key.identifier + key.seed + bytes(32) + b"".join(key.nodes[1:]) + MESSAGE
-    return Trial(fed, 1380, lambda output: key.verify(MESSAGE, output))
+    store = {"record": bytes(32), "nodes": b"".join(key.nodes[1:])}
+    return _judged(work, lambda sig: key.verify(MESSAGE, sig), identifier=key.identifier, seed=key.seed, **store)
 
 
 MAC_KEY = bytes(range(16))
@@ -386,28 +417,29 @@ def samples_taken(generator: str, output: bytes) -> int:
 def _trng(work: Workload) -> Trial:
     generator = work.parameter or ""
     if generator.startswith(("osc_", "sram_")):
-        return Trial(b"", 32 + SRAM_SAMPLES_BYTES, lambda output: _generated(generator, output))
-    if work.operation == "256bit":
-        samples = _bytes("sram", 2560)
-        return _exactly(samples, hashlib.sha256(samples).digest())
-    samples = _bytes("samples", 512)
-    if work.parameter == "sha256":
-        return _exactly(samples, hashlib.sha256(samples).digest())
+        return _judged(work, lambda entropy, samples: _generated(generator, entropy + samples))
+    samples = _bytes("sram" if work.operation == "256bit" else "samples", work.input[-1].size)
+    if work.operation == "256bit" or work.parameter == "sha256":
+        return _exactly(work, hashlib.sha256(samples).digest(), samples=samples)
     if work.parameter == "aes":
         key = _bytes("conditioner key", 16)
-        return _exactly(key + samples, _cbc_mac(key, samples))
-    fold, count = {"xor16": (16, 6), "xor32": (32, 3)}[work.parameter or ""]
-    return _exactly(samples, references.von_neumann(samples, fold, count))
+        return _exactly(work, _cbc_mac(key, samples), key=key, samples=samples)
+    fold = {"xor16": 16, "xor32": 32}[work.parameter or ""]
+    return _exactly(work, references.von_neumann(samples, fold, work.output[0].size), samples=samples)
 
 
-def _drbg(_: Workload) -> Trial:
+def _drbg(work: Workload) -> Trial:
     seed = _bytes("drbg entropy", 48)
-    return _exactly(seed, references.HmacDrbg(seed).generate(32))
+    return _exactly(work, references.HmacDrbg(seed).generate(32), entropy=seed)
 
 
-def _numbered(fed: bytes, output_bytes: int, expected: Callable[[int], bytes]) -> Trial:
-    """An answer with the number of its coupon behind it."""
-    return Trial(fed, output_bytes + 4, lambda out: out[:-4] == expected(int.from_bytes(out[-4:], "little")))
+def _numbered(work: Workload, expected: Callable[[int], bytes], **parts: bytes) -> Trial:
+    """Expect an answer with the number of its coupon behind it."""
+
+    def right(number: bytes, **answer: bytes) -> bool:
+        return b"".join(answer.values()) == expected(int.from_bytes(number, "little"))
+
+    return _judged(work, right, **parts)
 
 
 def ctr(key: bytes, counter: bytes, text: bytes) -> bytes:
@@ -420,73 +452,61 @@ def _key_agreement(work: Workload) -> Trial:
     curve = (work.parameter or "").removeprefix("ecdh-")
     entropy = _bytes(f"{curve} entropy")
     if work.operation == "produce":
-        return _exactly(entropy, b"")  # what it is good for, use shows
+        return _later(work, entropy=entropy)
     peer = ec.derive_private_key(_private(curve), LIBRARY[curve])
-    size = CURVES[curve].field_bytes
 
-    def agreed(output: bytes) -> bool:
+    def agreed(shared: bytes, q: bytes) -> bool:
         try:
-            theirs = ec.EllipticCurvePublicKey.from_encoded_point(LIBRARY[curve], b"\x04" + output[size:])
+            theirs = ec.EllipticCurvePublicKey.from_encoded_point(LIBRARY[curve], b"\x04" + q)
         except ValueError:
             return False
-        return peer.exchange(ec.ECDH(), theirs) == output[:size]
+        return peer.exchange(ec.ECDH(), theirs) == shared
 
-    fed = entropy + _public(curve, _private(curve))
-    return Trial(fed, 3 * size, agreed, fed[:-1] + bytes([fed[-1] ^ 1]))  # a point off the curve
+    return _off_the_curve(_judged(work, agreed, entropy=entropy, peer=_public(curve, _private(curve))))
+
+
+def _chains(work: Workload) -> Trial:
+    """A Winternitz signature, or what is made for it ahead."""
+    seed, digest = _bytes("one-time seed")[: work.input[0].size], hashlib.new(work.hash, MESSAGE).digest()
+    if work.operation == "produce":
+        return _later(work, seed=seed)
+    return _numbered(work, lambda n: references.wots_sign(seed, n, digest, work.hash), seed=seed)
 
 
 def _coupon(work: Workload) -> Trial:
-    if (work.parameter or "").startswith("ecdh-"):
+    parameter, making = work.parameter or "", work.operation == "produce"
+    if parameter.startswith("ecdh-"):
         return _key_agreement(work)
-    curve, _, way = (work.parameter or "").partition("-")
-    if way in ("steps", "pool"):
-        return _coupon(replace(work, parameter=curve))
-    if work.parameter in CURVES:
-        online = work.operation == "use"
-        entropy = _bytes(f"{work.parameter} entropy")
-        return _ecdsa(replace(work, operation="sign-online")) if online else _exactly(entropy, b"")
-    if work.parameter == "random":
-        entropy = _bytes("coupon entropy")
-        return _exactly(entropy, b"" if work.operation == "produce" else entropy)
-    if work.parameter == "sealed":
-        entropy = _bytes("coupon entropy")
-        fed = entropy + _bytes("device key", 16)
-        return _exactly(fed, entropy if work.operation == "use" else b"")
-    if work.parameter in ("wots-sha1", "wots-sha256"):
-        seed, digest = (
-            _bytes("one-time seed")[: 20 if work.hash == "sha1" else 32],
-            hashlib.new(work.hash, MESSAGE).digest(),
-        )
-        if work.operation == "produce":
-            return _exactly(seed, b"")
-        length = len(references.wots_sign(seed, 0, digest, work.hash))
-        return _numbered(seed + MESSAGE, length, lambda n: references.wots_sign(seed, n, digest, work.hash))
+    if parameter.partition("-")[0] in CURVES:
+        return _ecdsa(work)
+    if parameter.startswith("wots-"):
+        return _chains(work)
+    if parameter in ("random", "sealed"):
+        fed = {"entropy": _bytes("coupon entropy"), "key": _bytes("device key", 16)}
+        fed = {part.name: fed[part.name] for part in work.input}
+        return _later(work, **fed) if making else _exactly(work, fed["entropy"], **fed)
+    message = (MESSAGE + MESSAGE[::-1])[: work.input[-1].size]
     if work.operation == "bare":
-        stream, message = _bytes("stream", 128), MESSAGE + MESSAGE[::-1]
-        return _exactly(stream + message, bytes(a ^ b for a, b in zip(stream, message, strict=True)))
+        stream = _bytes("stream", 128)
+        xor = bytes(a ^ b for a, b in zip(stream, message, strict=True))
+        return _exactly(work, xor, stream=stream, message=message)
     key, nonce, aad = _bytes("coupon key", 16), _bytes("coupon nonce", 8), _bytes("coupon aad", 16)
-    if work.operation == "produce":
-        return _exactly(key + nonce, b"")  # what it is good for, use shows
-    if work.parameter == "ccm":
-        return _numbered(
-            key + nonce + aad + MESSAGE,
-            len(MESSAGE) + 16,
-            lambda n: AESCCM(key).encrypt(nonce + n.to_bytes(4, "big") + b"\0", MESSAGE, aad),
-        )
+    drawn = {"key": key, "nonce": nonce, "aad": aad, "message": message}
+    drawn = {part.name: drawn[part.name] for part in work.input}
 
-    if work.parameter == "ctr":
-        message = MESSAGE + MESSAGE[::-1]
-        return _numbered(
-            key + nonce + message, 128, lambda n: ctr(key, nonce + n.to_bytes(4, "big") + bytes(4), message)
-        )
-    return _numbered(
-        key + nonce,
-        176,
-        lambda n: references.aes128_schedule(ctr(key, nonce + n.to_bytes(4, "big") + b"\xff" * 4, bytes(16))),
-    )
+    def expected(number: int) -> bytes:
+        counter = nonce + number.to_bytes(4, "big")
+        if parameter == "ccm":
+            return AESCCM(key).encrypt(counter + b"\0", message, aad)
+        if parameter == "ctr":
+            return ctr(key, counter + bytes(4), message)
+        return references.aes128_schedule(ctr(key, counter + b"\xff" * 4, bytes(16)))
+
+    return _later(work, **drawn) if making else _numbered(work, expected, **drawn)
 
 
 TRIALS: dict[str, Callable[[Workload], Trial]] = {
+    **dict.fromkeys(references.BLOCKS, _blocks),
     "sha1": _hash,
     "sha256": _hash,
     "sha512": _hash,
@@ -498,9 +518,6 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "ed25519": _ed25519,
     "rsa": _rsa,
     "aes128": _aes128,
-    "present80": _blocks,
-    "present128": _blocks,
-    "xtea": _blocks,
     "ascon": _ascon,
     "wots": _one_time,
     "ldots": _one_time,

@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 MASK64 = (1 << 64) - 1
 
@@ -47,6 +49,20 @@ def present_encrypt(key: bytes, block: bytes) -> bytes:
             register = register & ~(15 << top) | PRESENT_SBOX[register >> top & 15] << top
         register ^= counter << (15 if bits == 80 else 62)
     return state.to_bytes(8, "big")
+
+
+def aes128_encrypt(key: bytes, block: bytes) -> bytes:
+    """AES-128 on one block (FIPS 197), by the package cryptography."""
+    return Cipher(algorithms.AES128(key), modes.ECB()).encryptor().update(block)
+
+
+BLOCKS: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "aes128": aes128_encrypt,
+    "xtea": xtea_encrypt,
+    "present80": present_encrypt,
+    "present128": present_encrypt,
+}
+"""Encryption of a block under a key, by the cipher's name without its implementation's."""
 
 
 def _aes_substitute(byte: int) -> int:

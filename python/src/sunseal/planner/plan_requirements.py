@@ -40,8 +40,6 @@ ONCE = {
 }
 """Signatures whose key is used up: taken only where they are named, never found by `operation`."""
 STEPS = ("sign-steps", "sign-tasks", "sign-checkpoint", "produce", "use", "bare")
-RUN_BYTES = {"encrypt": 256, "seal": 64, "tag": 64, "hash": 64, "sign": 64, "verify": 64}
-"""What one run of a workload works on (firmware/bench); counter mode takes 64."""
 REPEATED = ("encrypt", "seal", "tag", "hash")
 """Operations whose longer messages are priced as runs, one behind the other."""
 
@@ -375,7 +373,7 @@ def _task(table: _Table, bits: int, allowed: set[str] | None, linked: bool) -> T
     latency_s = table.take("latency", _time, math.inf)
     first = boards.WORKLOADS[works[0]]
     size_bytes = table.take("bytes", _bytes, 64)
-    if first.operation not in REPEATED and size_bytes > RUN_BYTES.get(first.operation, 64):
+    if first.operation not in REPEATED and size_bytes > 64:
         raise SunsealError(
             f"{table.name('bytes')} is {size_bytes}: `{first.operation}` is measured on a message of 64 bytes; add a "
             "task `hash` for what is longer"

@@ -13,7 +13,6 @@ from typing import Any
 
 from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError, unknown
-from sunseal.measurement import oracle
 
 
 @dataclass(frozen=True)
@@ -236,10 +235,10 @@ def added_bytes(work: boards.Workload) -> int:
     if work.name == "ldots-sign":
         return LDOTS_BYTES
     if work.operation == "agree":
-        return {"secp160r1": 40, "p224": 56, "p256": 64}.get(work.parameter or "", 32)
+        return work.input[-1].size
     if work.operation == "tag" or (work.operation.startswith("sign") and work.operation != "sign-offline"):
-        return oracle.trial(work).output_bytes
-    return 16 if work.operation == "seal" else 0
+        return sum(part.size for part in work.output)
+    return work.output[-1].size if work.operation == "seal" else 0
 
 
 LDOTS_BYTES = 8192

@@ -28,7 +28,7 @@ from sunseal.planner import asleep, lifetime, operations
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio as radios
-from sunseal.planner.plan_requirements import ONCE, REPEATED, RUN_BYTES, STEPS, Requirements
+from sunseal.planner.plan_requirements import ONCE, REPEATED, STEPS, Requirements
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -230,7 +230,7 @@ def _has_radio(board: str) -> bool:
 
 def own_bytes(work: boards.Workload) -> int:
     """Return the message that a bench program of `REPEATED` works on of itself."""
-    return 64 if work.parameter == "ctr" else RUN_BYTES[work.operation]
+    return work.input[-1].size
 
 
 def played_bytes(work: boards.Workload, size_bytes: int) -> tuple[int, int]:
@@ -238,7 +238,7 @@ def played_bytes(work: boards.Workload, size_bytes: int) -> tuple[int, int]:
     if work.operation not in REPEATED:
         return size_bytes, 0
     if work.operation == "encrypt" and work.parameter != "ctr":
-        block = 16 if work.algorithm == "aes128" else 8
+        block = boards.algorithms().implementations[work.cipher].block_bytes
         size_bytes = math.ceil(size_bytes / block) * block
     beyond = 0 if size_bytes == own_bytes(work) else max(math.ceil((size_bytes - MESSAGE_MAX) / PERIOD_BYTES), 0)
     return size_bytes - beyond * PERIOD_BYTES, beyond
