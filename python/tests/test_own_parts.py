@@ -270,6 +270,14 @@ def test_a_part_that_cannot_be_is_refused(here: Path, sunseal: Cli, old: str, ne
     assert done.status == 2 and why in " ".join(done.err.split()), done.err
 
 
+def test_a_plan_refuses_a_capacitor_that_may_be_none(here: Path, sunseal: Cli) -> None:
+    put(here / "sunseal/parts/none.toml", CAP.format(name="none", f=0.47).replace("= 0.1", "= 1.0"))
+    wanted = (boards.home() / "examples/requirements.toml").read_text(encoding="utf-8")
+    put(here / "wanted.toml", wanted.replace("capacitors = [", 'capacitors = ["none", '))
+    done = sunseal("plan", here / "wanted.toml")
+    assert done.status == 2 and "part `none`: by its tolerance of 100% downwards" in " ".join(done.err.split())
+
+
 def test_every_part_of_the_package_checks() -> None:
     for room in ("parts", "boards", "power"):
         for path in sorted((boards.home() / "data" / room).glob("*.toml")):

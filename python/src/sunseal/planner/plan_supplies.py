@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import boards, places
+from sunseal import boards, part_files, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
@@ -398,6 +398,7 @@ def _capacitor(
     cut_j, on_j, full_j = (float(np.interp(v, volts, joules)) for v in (v_cut_v, v_on_v, v_max_v))
     rated_v = float(facts["v_rated_v"])
     siemens = float(facts["leakage_uA"]) * 1e-6 / rated_v
+    low_rel, high_rel = part_files.capacitor_tolerance_rel(parts("capacitor")[part])
     return Store(
         part=part,
         is_cell=False,
@@ -414,8 +415,8 @@ def _capacitor(
         cold_j=float(np.interp(cold_v, volts, joules)),
         leak_w=tuple(siemens * v**2 for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
         esr_ohm=float(facts["esr_ohm"]),
-        tolerance_low_rel=float(parts("capacitor")[part].get("tolerance", {}).get("low_rel", facts["tolerance_rel"])),
-        tolerance_rel=float(facts["tolerance_rel"]),
+        tolerance_low_rel=low_rel,
+        tolerance_rel=high_rel,
     )
 
 
