@@ -7,6 +7,7 @@ import ast
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -210,3 +211,64 @@ def test_no_tracked_file_names_a_registry_host() -> None:
             if FORBIDDEN.search(text):
                 broken.append(name)
     assert not broken
+
+
+CODE = {".rs", ".py", ".pyi", ".c", ".h", ".S", ".inc", ".sv", ".v", ".mk"}
+
+
+def tracked(*endings: str) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
+    found = (ROOT / name for name in listed.stdout.decode().split("\0") if name)
+    return [p for p in found if p.suffix in endings and p.is_file()]
+
+
+# Above 900 lines still: to be parted, and then this set is empty.
+STILL_LONG = {"python/tests/test_plan.py"}
+
+
+def test_no_file_of_code_is_above_900_lines() -> None:
+    counts = {str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in tracked(*CODE)}
+    assert {name: n for name, n in counts.items() if n > 900 and name not in STILL_LONG} == {}
+
+
+# Functions of Rust that are one table, a row an instruction.
+TABLES = {
+    "avr/dataflow.rs": "dataflow",
+    "avr/insn.rs": "decode",
+    "avr/op.rs": "lower",
+    "thumb/dataflow.rs": "unconditional",
+    "thumb/execute.rs": "execute",
+    "thumb/execute/unit.rs": "execute_float",
+    "thumb/fast.rs": "fast",
+    "thumb/insn/narrow.rs": "decode_narrow",
+    "thumb/insn/wide.rs": "coprocessor",
+    "thumb/text.rs": "text",
+}
+
+FUNCTION = re.compile(r"(?: *)(?:pub(?:\([^)]*\))? )?(?:const |async |unsafe )*fn (\w+)")
+
+
+def functions_of(lines: list[str]) -> Iterator[tuple[str, int]]:
+    """Each function of a file that rustfmt has set, and its lines: it ends at the brace that stands as far in as it."""
+    for start, line in enumerate(lines):
+        head = FUNCTION.match(line)
+        if not head or line.endswith(";"):
+            continue
+        indent = len(line) - len(line.lstrip())
+        for end in range(start, len(lines)):
+            last = lines[end]
+            ends = end > start and len(last) - len(last.lstrip()) == indent
+            if line.endswith("}") or (ends and (last.strip() == "}" or last.endswith(";"))):
+                yield head[1], end - start + 1
+                break
+
+
+def test_no_function_of_rust_but_tables_is_above_80_lines() -> None:
+    isa = ROOT / "crates" / "sunseal-isa" / "src"
+    long = {
+        (str(path.relative_to(isa) if path.is_relative_to(isa) else path.relative_to(ROOT)), name): n
+        for path in tracked(".rs")
+        for name, n in functions_of(path.read_text().splitlines())
+        if n > 80
+    }
+    assert set(long) == set(TABLES.items()), long

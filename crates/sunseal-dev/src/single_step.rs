@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sunseal_isa::{Access, Cycles, Flow, Observer, Width};
 
 use crate::memory::Memory;
 use crate::random::Random;
@@ -63,6 +64,20 @@ pub struct Step {
 /// bits; value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusAccess(pub u32, pub char, pub u32, pub u32, pub u32);
+
+/// The data accesses of an instruction, as they happen.
+#[derive(Default)]
+pub(crate) struct Accesses(pub Vec<BusAccess>);
+
+impl Observer for Accesses {
+    const INSTRUCTIONS: bool = false;
+    const ACCESSES: bool = true;
+    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
+    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
+        let way = if kind == Access::Read { 'r' } else { 'w' };
+        self.0.push(BusAccess(at as u32, way, addr, 8 * width.bytes(), value));
+    }
+}
 
 /// One file: all cases of a mnemonic.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,8 +9,9 @@
 
 use crate::Cycles;
 
-/// Where a compiler leaves a call a call, the loop takes over after so many cycles, and that bounds the stack.
-pub(crate) const THREAD_CYCLES: Cycles = 1024;
+/// Where a compiler leaves a call a call, the loop takes over after so many cycles, and that bounds the stack. Where
+/// nothing is optimised every call stays one, and the frame of each is some kilobytes.
+pub(crate) const THREAD_CYCLES: Cycles = if cfg!(debug_assertions) { 64 } else { 1024 };
 
 /// How many handlers are asked for.
 pub(crate) const MOST: usize = 4;

@@ -95,41 +95,47 @@ fn messages() -> Vec<Value> {
         ),
         message("idle", 255, Message::Idle(Idle { node_id }), json!({"node_id": id})),
     ];
-    for suite in Suite::ALL {
-        let signature = ramp(0x80, suite.signature_bytes());
-        let public_key = ramp(0x10, suite.public_key_bytes());
-        let name = suite.name();
+    out.extend(Suite::ALL.into_iter().flat_map(messages_of));
+    out
+}
+
+/// The messages that depend on the suite.
+fn messages_of(suite: Suite) -> Vec<Value> {
+    let (node_id, id) = (NODE, hex(&NODE.0));
+    let mut out = Vec::new();
+    let signature = ramp(0x80, suite.signature_bytes());
+    let public_key = ramp(0x10, suite.public_key_bytes());
+    let name = suite.name();
+    out.push(message(
+        &format!("response-{name}"),
+        3,
+        Message::Response(Response {
+            node_id,
+            challenge_id: 0x0a0b_0c0d,
+            counter: 7,
+            suite,
+            signature,
+        }),
+        json!({"node_id": id, "challenge_id": 0x0a0b_0c0d, "counter": 7,
+               "suite": suite.code(), "signature": hex(&signature)}),
+    ));
+    for (len, seq) in [(0, 4), (5, 5), (16, 6)] {
+        let data = ramp(0x40, len);
         out.push(message(
-            &format!("response-{name}"),
-            3,
-            Message::Response(Response {
-                node_id,
-                challenge_id: 0x0a0b_0c0d,
-                counter: 7,
-                suite,
-                signature,
-            }),
-            json!({"node_id": id, "challenge_id": 0x0a0b_0c0d, "counter": 7,
-                   "suite": suite.code(), "signature": hex(&signature)}),
-        ));
-        for (len, seq) in [(0, 4), (5, 5), (16, 6)] {
-            let data = ramp(0x40, len);
-            out.push(message(
-                &format!("report-{name}-{len}"),
-                seq,
-                Message::Report(Report { node_id, counter: 8, suite, data, signature }),
-                json!({"node_id": id, "counter": 8, "suite": suite.code(),
-                       "data": hex(&data), "signature": hex(&signature)}),
-            ));
-        }
-        out.push(message(
-            &format!("enrol-{name}"),
-            9,
-            Message::Enrol(Enrol { node_id, suite, public_key, signature }),
-            json!({"node_id": id, "suite": suite.code(), "public_key": hex(&public_key),
-                   "signature": hex(&signature)}),
+            &format!("report-{name}-{len}"),
+            seq,
+            Message::Report(Report { node_id, counter: 8, suite, data, signature }),
+            json!({"node_id": id, "counter": 8, "suite": suite.code(),
+                   "data": hex(&data), "signature": hex(&signature)}),
         ));
     }
+    out.push(message(
+        &format!("enrol-{name}"),
+        9,
+        Message::Enrol(Enrol { node_id, suite, public_key, signature }),
+        json!({"node_id": id, "suite": suite.code(), "public_key": hex(&public_key),
+               "signature": hex(&signature)}),
+    ));
     out
 }
 

@@ -144,7 +144,31 @@ fn run() -> Result<bool, Box<dyn Error>> {
         m.run(&until, &mut Silent)
     };
     let wall_s = begin.elapsed().as_secs_f64();
+    print_results(&m, &elf, wall_s);
+    if o.stack {
+        println!("stack_bytes {}", stack.bytes());
+    }
+    if o.hash {
+        println!("trace_hash {:016x} over {} instructions", hash.hash(), hash.instructions());
+    }
+    print_profile(&o, &profiler, &elf)?;
+    print_books(&m, &elf);
+    match stop {
+        Stop::Halted => Ok(true),
+        Stop::Fault(fault) => {
+            let at = fault.pc().map_or(String::new(), |pc| format!(" in {}", elf.describe(pc)));
+            println!("fault: {fault}{at}");
+            Ok(false)
+        }
+        other => {
+            println!("stopped: {other:?} at {}", elf.describe(m.reg(0)));
+            Ok(false)
+        }
+    }
+}
 
+/// Cycles between the marks, sizes, and what the program says of itself.
+fn print_results(m: &Machine, elf: &Elf, wall_s: f64) {
     let marks: Vec<_> = m.pin_log().iter().filter(|e| e.pin == MARK).copied().collect();
     for pair in marks.chunks(2) {
         if let [up, down] = pair {
@@ -156,36 +180,38 @@ fn run() -> Result<bool, Box<dyn Error>> {
         m.cycles(),
         m.cycles() as f64 / wall_s / 1e6
     );
-    let sizes = elf.sizes(&device);
+    let sizes = elf.sizes(m.device());
     println!("flash_bytes {} ram_bytes {}", sizes.flash_bytes, sizes.ram_bytes);
-    if let Ok(status) = m.read_symbol(&elf, "bench_status") {
+    if let Ok(status) = m.read_symbol(elf, "bench_status") {
         println!("bench_status {}", i16::from_le_bytes([status[0], status[1]]));
     }
-    if let Ok(output) = m.read_symbol(&elf, "bench_output") {
+    if let Ok(output) = m.read_symbol(elf, "bench_output") {
         let hex = output.iter().fold(String::new(), |mut s, b| {
             let _ = write!(s, "{b:02x}");
             s
         });
         println!("bench_output {hex}");
     }
-    if o.stack {
-        println!("stack_bytes {}", stack.bytes());
-    }
-    if o.hash {
-        println!("trace_hash {:016x} over {} instructions", hash.hash(), hash.instructions());
-    }
+}
+
+fn print_profile(o: &Options, profiler: &Profiler, elf: &Elf) -> Result<(), Box<dyn Error>> {
     if o.profile {
         println!("{:>12} {:>12}  function", "own", "with calls");
-        for (name, own, all) in profiler.functions(&elf) {
+        for (name, own, all) in profiler.functions(elf) {
             println!("{own:>12} {all:>12}  {name}");
         }
     }
-    for (line, cycles) in profiler.lines(&elf).iter().take(50) {
+    for (line, cycles) in profiler.lines(elf).iter().take(50) {
         println!("{cycles:>12}  {line}");
     }
     if let Some(path) = &o.folded {
-        std::fs::write(path, profiler.folded(&elf))?;
+        std::fs::write(path, profiler.folded(elf))?;
     }
+    Ok(())
+}
+
+/// Counted events and lints.
+fn print_books(m: &Machine, elf: &Elf) {
     let ledger = m.ledger();
     for (event, count) in ledger.events() {
         println!("event {} {count}", m.vocabulary().event_name(event));
@@ -199,17 +225,5 @@ fn run() -> Result<bool, Box<dyn Error>> {
             "lint x{} before {:#07x} ({place}{line}): {} [{:#06x}]",
             lint.count, lint.next_pc, lint.kind, lint.addr
         );
-    }
-    match stop {
-        Stop::Halted => Ok(true),
-        Stop::Fault(fault) => {
-            let at = fault.pc().map_or(String::new(), |pc| format!(" in {}", elf.describe(pc)));
-            println!("fault: {fault}{at}");
-            Ok(false)
-        }
-        other => {
-            println!("stopped: {other:?} at {}", elf.describe(m.reg(0)));
-            Ok(false)
-        }
     }
 }

@@ -24,10 +24,12 @@ pub(crate) const ON: StateId = StateId(4);
 pub(crate) struct Names {
     /// Components with their state at power-on.
     pub components: &'static [(&'static str, StateId)],
-    /// States: the five above, then the chip's own.
+    /// The state of the CPU that runs code from the memory that holds programs.
+    pub active: &'static str,
+    /// The chip's own states, behind the five above.
     pub states: &'static [&'static str],
-    /// Events.
-    pub events: &'static [Event],
+    /// Events, in lists that blocks and families may share.
+    pub events: &'static [&'static [Event]],
 }
 
 macro_rules! events {
@@ -136,14 +138,13 @@ impl Accounts {
         for (name, _) in names.components {
             vocabulary.component(name);
         }
-        for name in names.states {
+        for name in [names.active, "active.ram", "off", "idle", "on"].iter().chain(names.states) {
             vocabulary.state(name);
         }
-        for event in names.events {
+        for event in names.events.iter().copied().flatten() {
             vocabulary.event(event.name());
         }
         debug_assert_eq!(names.components[0].0, "cpu");
-        debug_assert_eq!(names.states[1..5], ["active.ram", "off", "idle", "on"]);
         let present = names.components.iter().map(|(_, state)| Present {
             state: state.0,
             since: 0,
@@ -379,7 +380,8 @@ mod tests {
     fn a_state_that_began_ahead_of_the_cpu_leaves_no_time_out_and_none_twice() {
         let names = Names {
             components: &[("cpu", OFF), ("aes256", OFF)],
-            states: &["active.fram", "active.ram", "off", "idle", "on"],
+            active: "active.fram",
+            states: &[],
             events: &[],
         };
         let mut accounts = Accounts::new(&names);

@@ -38,6 +38,12 @@ impl Jitter {
     }
 }
 
+/// A source in hertz, its divider, and its noise.
+pub(crate) type Rate = (u32, u32, Option<Jitter>);
+
+/// A line at rest.
+pub(crate) const STILL: Rate = (0, 1, None);
+
 /// A clock line: a source at `hz`, divided by `div`; 0 Hz is a line at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line {
@@ -188,6 +194,20 @@ impl Clocks {
         modosc: Line::STOPPED,
         lfxt: Line::STOPPED,
     };
+
+    /// Brings the lines that the MSP430 families have in common to their new rates. MCLK's ticks are the CPU's cycles:
+    /// while the CPU sleeps its line is put right at wake-up.
+    pub fn retune(&mut self, now: Picos, cpu_on: bool, mclk: Rate, smclk: Rate, aclk: Rate) {
+        for (line, (hz, div, jitter), runs) in [
+            (&mut self.mclk, mclk, cpu_on),
+            (&mut self.smclk, smclk, true),
+            (&mut self.aclk, aclk, true),
+        ] {
+            if runs {
+                line.retune(now, hz, div, jitter);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

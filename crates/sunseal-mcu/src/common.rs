@@ -263,27 +263,48 @@ impl Common {
         if self.counted == Some(pin) && !level && self.runs() {
             self.state.pulses += 1;
         }
+        self.tell(now, cycles, |a| {
+            let listens = a.part.listens().contains(&pin);
+            if listens {
+                a.part.pin(now, pin, level);
+            }
+            listens
+        })
+    }
+
+    /// Tells each part, if `told` says it was one that this concerns, and collects what they drive then.
+    fn tell(
+        &mut self,
+        now: Picos,
+        cycles: Cycles,
+        mut told: impl FnMut(&mut Attached) -> bool,
+    ) -> Vec<Drive> {
         let mut drives = Vec::new();
         for i in 0..self.parts.len() {
-            if self.parts[i].part.listens().contains(&pin) {
-                self.parts[i].part.pin(now, pin, level);
+            if told(&mut self.parts[i]) {
                 drives.append(&mut self.sync(i, now, cycles));
             }
         }
         drives
     }
 
+    /// Keeps a fault that an event led to.
+    pub fn keep_fault(&mut self, result: Result<(), Fault>) {
+        if let Err(fault) = result {
+            self.pending_fault = Some(fault);
+        }
+    }
+
     /// The chip holds a pin in another way.
     #[must_use]
     pub fn held(&mut self, pin: Pin, held: Held, now: Picos, cycles: Cycles) -> Vec<Drive> {
-        let mut drives = Vec::new();
-        for i in 0..self.parts.len() {
-            if self.parts[i].part.listens().contains(&pin) {
-                self.parts[i].part.held(now, pin, held);
-                drives.append(&mut self.sync(i, now, cycles));
+        self.tell(now, cycles, |a| {
+            let listens = a.part.listens().contains(&pin);
+            if listens {
+                a.part.held(now, pin, held);
             }
-        }
-        drives
+            listens
+        })
     }
 
     /// The level of chip selects: `driven_low` says of a pin whether the chip drives it low.
@@ -294,22 +315,20 @@ impl Common {
         now: Picos,
         cycles: Cycles,
     ) -> Vec<Drive> {
-        let mut drives = Vec::new();
-        for i in 0..self.parts.len() {
-            let a = &mut self.parts[i];
-            let Some(cs) = a.cs else { continue };
+        self.tell(now, cycles, |a| {
+            let Some(cs) = a.cs else { return false };
             let low = driven_low(cs);
-            if low != a.selected {
+            let changed = low != a.selected;
+            if changed {
                 a.selected = low;
                 if low {
                     a.part.select(now);
                 } else {
                     a.part.deselect(now);
                 }
-                drives.append(&mut self.sync(i, now, cycles));
             }
-        }
-        drives
+            changed
+        })
     }
 
     /// A byte begins on serial interface `serial`, an SPI, and takes that time.
@@ -321,15 +340,13 @@ impl Common {
         now: Picos,
         cycles: Cycles,
     ) -> Vec<Drive> {
-        let mut drives = Vec::new();
-        for i in 0..self.parts.len() {
-            let a = &mut self.parts[i];
-            if a.serial == Some(serial) && a.selected && !a.is_on_i2c() {
+        self.tell(now, cycles, |a| {
+            let concerned = a.serial == Some(serial) && a.selected && !a.is_on_i2c();
+            if concerned {
                 a.part.shifting(shift.begin, shift.end, shift.mosi);
-                drives.append(&mut self.sync(i, now, cycles));
             }
-        }
-        drives
+            concerned
+        })
     }
 
     /// A byte went over serial interface `serial`; `None` if nobody was selected.

@@ -307,6 +307,40 @@ struct Section {
     bytes: usize,
 }
 
+/// A segment that is loaded, as its header has it.
+struct Load {
+    from: usize,
+    load_addr: u32,
+    addr: u32,
+    file_bytes: u32,
+    mem_bytes: u32,
+}
+
+/// The headers of segments that are loaded.
+fn read_loads(r: &Reader<'_>, h: &[u8]) -> Result<Vec<Load>, ElfError> {
+    let (offset, size, count) = (u32_at(h, 28) as usize, u16_at(h, 42) as usize, u16_at(h, 44));
+    if count != 0 && size < 32 {
+        return Err(damaged(format!("a program header has {size} bytes, which is less than 32")));
+    }
+    let mut loads = Vec::new();
+    for i in 0..count as usize {
+        let p = r.bytes("a program header", offset + i * size, 32)?;
+        if u32_at(p, 0) != PT_LOAD || u32_at(p, 20) == 0 {
+            continue;
+        }
+        let load = Load {
+            from: u32_at(p, 4) as usize,
+            load_addr: u32_at(p, 12),
+            addr: u32_at(p, 8),
+            file_bytes: u32_at(p, 16),
+            mem_bytes: u32_at(p, 20),
+        };
+        r.bytes("a loadable segment", load.from, load.file_bytes as usize)?;
+        loads.push(load);
+    }
+    Ok(loads)
+}
+
 impl Elf {
     /// Reads an image.
     ///
@@ -353,35 +387,7 @@ impl Elf {
         h: &[u8],
         sections: &[Section],
     ) -> Result<(), ElfError> {
-        struct Load {
-            from: usize,
-            load_addr: u32,
-            addr: u32,
-            file_bytes: u32,
-            mem_bytes: u32,
-        }
-        let (offset, size, count) = (u32_at(h, 28) as usize, u16_at(h, 42) as usize, u16_at(h, 44));
-        if count != 0 && size < 32 {
-            return Err(damaged(format!(
-                "a program header has {size} bytes, which is less than 32"
-            )));
-        }
-        let mut loads = Vec::new();
-        for i in 0..count as usize {
-            let p = r.bytes("a program header", offset + i * size, 32)?;
-            if u32_at(p, 0) != PT_LOAD || u32_at(p, 20) == 0 {
-                continue;
-            }
-            let load = Load {
-                from: u32_at(p, 4) as usize,
-                load_addr: u32_at(p, 12),
-                addr: u32_at(p, 8),
-                file_bytes: u32_at(p, 16),
-                mem_bytes: u32_at(p, 20),
-            };
-            r.bytes("a loadable segment", load.from, load.file_bytes as usize)?;
-            loads.push(load);
-        }
+        let loads = read_loads(r, h)?;
         let parts: Vec<&Section> =
             sections.iter().filter(|s| s.flags & SHF_ALLOC != 0 && s.bytes != 0).collect();
         if loads.len().saturating_mul(parts.len()) > PAIRS_MAX {
@@ -412,22 +418,34 @@ impl Elf {
             if total > LOAD_BYTES_MAX {
                 return Err(damaged(format!("it loads more than {LOAD_BYTES_MAX} bytes")));
             }
-            for at in [addr, load_addr] {
-                if u64::from(at) + u64::from(mem_bytes) > 1 << 32 {
-                    return Err(damaged(format!(
-                        "its {mem_bytes} bytes at {at:#x} end behind the last address"
-                    )));
-                }
-            }
-            let segment = Segment { load_addr, addr, data: data.to_vec(), mem_bytes };
-            if self.architecture == Architecture::Avr && addr >= AVR_SETTINGS {
-                self.settings.push(segment);
-            } else {
-                self.segments.push(segment);
-            }
+            self.add_segment(load_addr, addr, data, mem_bytes)?;
         }
         if self.segments.iter().all(|s| s.data.is_empty()) {
             return Err(ElfError::NothingToLoad);
+        }
+        Ok(())
+    }
+
+    /// Keeps a segment: of the program, or of the AVR's fuses and signature.
+    fn add_segment(
+        &mut self,
+        load_addr: u32,
+        addr: u32,
+        data: &[u8],
+        mem_bytes: u32,
+    ) -> Result<(), ElfError> {
+        for at in [addr, load_addr] {
+            if u64::from(at) + u64::from(mem_bytes) > 1 << 32 {
+                return Err(damaged(format!(
+                    "its {mem_bytes} bytes at {at:#x} end behind the last address"
+                )));
+            }
+        }
+        let segment = Segment { load_addr, addr, data: data.to_vec(), mem_bytes };
+        if self.architecture == Architecture::Avr && addr >= AVR_SETTINGS {
+            self.settings.push(segment);
+        } else {
+            self.segments.push(segment);
         }
         Ok(())
     }

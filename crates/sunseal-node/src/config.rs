@@ -355,7 +355,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sunseal_power::{Charger, Output, Store};
+    use crate::coupons::tests::plain_supply;
 
     #[test]
     fn a_suite_of_another_curve_is_refused() {
@@ -388,20 +388,7 @@ mod tests {
 
     #[test]
     fn each_key_lands_at_its_offset_and_nothing_else_moves() {
-        let supply = SupplyConfig {
-            store: Store::capacitor(0.5, 0.1, 1e6),
-            charger: Charger::Constant { efficiency: 0.8, min_w: 0.0 },
-            output: Output::Direct { drop_v: 0.0 },
-            v_max_v: 5.0,
-            v_on_v: 2.6,
-            v_cut_v: 1.9,
-            vcc_v: 2.8,
-            quiescent_off_w: 0.0,
-            charger_quiescent_a: 0.0,
-            start_overhead_j: 0.0,
-            decoupling_f: 0.0,
-            rail_end_v: 1.5,
-        };
+        let supply = plain_supply();
         let text = "node_id = \"0102030405060708\"\naddress = 9\nmode = \"asynchronous\"\nsuite = \"ecdsa-secp160r1-sha256\"\n\
                     channel = 3\npower = 0xFE\nlog = true\ntell_low = false\nmclk_khz = 8000\nperiod_s = 300\n\
                     margin_percent = 150\noverhead_uj = 7\nkeygen_uj = 8\nsign_uj = 9\nradio_uj = 10\npoll_s = 11\n\

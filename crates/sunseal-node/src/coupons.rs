@@ -180,16 +180,17 @@ pub struct CouponRecord {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use sunseal_power::{Charger, Output, Store};
 
-    fn supply() -> SupplyConfig {
+    /// A store straight on the rail, charged with 80 %.
+    pub(crate) fn plain_supply() -> SupplyConfig {
         SupplyConfig {
             store: Store::capacitor(0.5, 0.1, 1e6),
             charger: Charger::Constant { efficiency: 0.8, min_w: 0.0 },
             output: Output::Direct { drop_v: 0.0 },
-            v_max_v: 4.0,
+            v_max_v: 5.0,
             v_on_v: 2.6,
             v_cut_v: 1.9,
             vcc_v: 2.8,
@@ -199,6 +200,10 @@ mod tests {
             decoupling_f: 0.0,
             rail_end_v: 1.5,
         }
+    }
+
+    fn supply() -> SupplyConfig {
+        SupplyConfig { v_max_v: 4.0, ..plain_supply() }
     }
 
     fn config(text: &str) -> CouponConfig {

@@ -183,121 +183,183 @@ pub fn play_load(
     let steps = choice.read().map_err(bad)?;
     let library = data.into();
     let board = Board::load(library.room("boards"), &scenario.board)?;
-    let mut supply = Node::supply_of(&library, scenario)?;
+    let supply = Node::supply_of(&library, scenario)?;
     let harvest = Node::light(scenario, harvest)?;
     supply.can_start(&harvest.peak()).map_err(|e| bad(format!("the node can never start: {e}")))?;
     let v_safe_v = v_safe_v(&supply, &steps);
     let stored_begin_j = supply.stored_j();
     let duration_s = scenario.duration_s;
-    let mut recorder = Recorder::new(duration_s, &scenario.output, supply.v_v());
-    let (mut now_s, mut told_s, mut finished) = (0.0, f64::NEG_INFINITY, true);
-    let (mut starts, mut brown_outs, mut rounds) = (0, 0, 0);
-    let (mut at, mut left_s, mut start_s) = (0, 0.0, 0.0);
-    let mut terminal_min_v = f64::INFINITY;
-    while now_s < duration_s * (1.0 - 1e-13) {
-        let (light, until_s) = harvest.light(scenario.start_s + now_s);
-        let edge_s = recorder.next_edge_s(now_s).min(until_s - scenario.start_s).min(duration_s);
-        // Time is a double: an edge that rounding has left behind is met by the next step.
-        let dt_s = (edge_s - now_s).max(1e-12);
-        let was_on = supply.is_on();
-        let (gone_s, load, before_v) = if was_on {
-            let starting = start_s > 0.0;
-            let step =
-                if starting { LoadStep { lasts_s: start_s, current_a: 0.0 } } else { steps[at] };
-            let dt_s = dt_s.min(if starting { start_s } else { left_s });
-            let load = step.at(&supply);
-            let before_v = supply.terminal_v(load, &light);
-            let (gone_s, cut) = draw(&mut supply, step, dt_s, &light);
-            let after_v = supply.terminal_v(step.at(&supply), &light);
-            terminal_min_v = terminal_min_v.min(before_v).min(after_v);
-            if starting {
-                start_s = if start_s - gone_s > 1e-12 { start_s - gone_s } else { 0.0 };
-            } else {
-                left_s -= gone_s;
-            }
-            if cut {
-                supply.switch_off();
-                brown_outs += 1;
-                let text = format!("in step {}, store at {:.3} V", at + 1, supply.v_v());
-                recorder.event(now_s + gone_s, "brown-out", text);
-            } else if left_s <= 1e-12 {
-                at = (at + 1) % steps.len();
-                left_s = steps[at].lasts_s;
-                rounds += u64::from(at == 0);
-            }
-            (gone_s, load, before_v)
-        } else {
-            let before_v = supply.v_v();
-            let advance = supply.advance(dt_s, Load::default(), &light);
-            if advance.boundary == Some(Boundary::Restart) {
-                supply.switch_on();
-                starts += 1;
-                (at, left_s) = (0, steps[0].lasts_s);
-                start_s = if brown_outs > 0 { START_S } else { 0.0 };
-                let text = format!("store at {:.3} V", supply.v_v());
-                recorder.event(now_s + advance.elapsed_s, "on", text);
-            }
-            (advance.elapsed_s, Load::default(), before_v)
-        };
-        let after_v =
-            supply.terminal_v(if supply.is_on() { load } else { Load::default() }, &light);
-        let doing = if was_on { Doing::Compute } else { Doing::Off };
-        recorder.step(now_s, gone_s, (before_v, after_v), light.max_w, load.vcc_w, doing);
-        now_s += gone_s;
-        if let Some(unclosed) = supply.unclosed() {
-            return Err(NodeError::Balance(unclosed));
-        }
-        if now_s - told_s >= duration_s / 1000.0 {
-            told_s = now_s;
-            let vcap_v = supply.v_v();
-            let progress = Progress { simulated_s: now_s, duration_s, vcap_v, brown_outs, sent: 0 };
-            if !watch(progress) {
+    let recorder = Recorder::new(duration_s, &scenario.output, supply.v_v());
+    let mut play = Play {
+        supply,
+        recorder,
+        steps,
+        now_s: 0.0,
+        starts: 0,
+        brown_outs: 0,
+        rounds: 0,
+        at: 0,
+        left_s: 0.0,
+        start_s: 0.0,
+        terminal_min_v: f64::INFINITY,
+    };
+    let (mut told_s, mut finished) = (f64::NEG_INFINITY, true);
+    while play.now_s < duration_s * (1.0 - 1e-13) {
+        let (light, until_s) = harvest.light(scenario.start_s + play.now_s);
+        play.step(&light, (until_s - scenario.start_s).min(duration_s))?;
+        if play.now_s - told_s >= duration_s / 1000.0 {
+            told_s = play.now_s;
+            if !watch(play.progress(duration_s)) {
                 finished = false;
                 break;
             }
         }
     }
-    recorder.end();
-    let sums = *supply.sums();
-    Ok(RunRecord {
-        scenario: scenario.name.clone(),
-        board: board.name,
-        power_set: "load by profile".to_owned(),
-        seed: scenario.seed,
-        vcc_v: supply.config().vcc_v,
-        duration_s,
-        simulated_s: now_s,
-        finished,
-        operations: rounds,
-        symbols: std::collections::BTreeMap::new(),
-        computations_s: recorder.computations_s(),
-        computations_cut: recorder.computations_cut,
-        series: std::mem::take(&mut recorder.series),
-        timeline: std::mem::take(&mut recorder.timeline),
-        timeline_cut: recorder.timeline_cut,
-        events: std::mem::take(&mut recorder.events),
-        events_cut: recorder.events_cut,
-        energy: EnergyRecord {
-            supply: sums,
-            stored_begin_j,
-            stored_end_j: supply.stored_j(),
-            balance_rel: supply.balance_rel(),
-            load: EnergyBreakdown::default(),
-            loop_over_ledger_rel: 0.0,
-            divider_j: 0.0,
-        },
-        starts,
-        brown_outs,
-        supervisor_resets: 0,
-        cycles: 0,
-        time_by_doing_s: std::mem::take(&mut recorder.by_doing),
-        radio: sunseal_radio::RadioCounts::default(),
-        messages: std::mem::take(&mut recorder.messages),
-        brown_out_cycles: Vec::new(),
-        functions: None,
-        window: recorder.window.take(),
-        log: String::new(),
-        coupons: None,
-        load: Some(LoadRecord { rounds, rounds_cut: brown_outs, terminal_min_v, v_safe_v }),
-    })
+    Ok(play.record(scenario, board.name, stored_begin_j, v_safe_v, finished))
+}
+
+/// A load by profile as it is played.
+struct Play {
+    supply: Supply,
+    recorder: Recorder,
+    steps: Vec<LoadStep>,
+    now_s: f64,
+    starts: u64,
+    brown_outs: u64,
+    rounds: u64,
+    /// The step under way, and what is left of it.
+    at: usize,
+    left_s: f64,
+    /// What is left of a start.
+    start_s: f64,
+    terminal_min_v: f64,
+}
+
+impl Play {
+    /// Plays up to the next edge of step, light or record, `until_s` at the latest.
+    fn step(&mut self, light: &Light, until_s: f64) -> Result<(), NodeError> {
+        let now_s = self.now_s;
+        let edge_s = self.recorder.next_edge_s(now_s).min(until_s);
+        // Time is a double: an edge that rounding has left behind is met by the next step.
+        let dt_s = (edge_s - now_s).max(1e-12);
+        let was_on = self.supply.is_on();
+        let (gone_s, load, before_v) =
+            if was_on { self.step_on(dt_s, light) } else { self.step_off(dt_s, light) };
+        let supply = &self.supply;
+        let after_v = supply.terminal_v(if supply.is_on() { load } else { Load::default() }, light);
+        let doing = if was_on { Doing::Compute } else { Doing::Off };
+        self.recorder.step(now_s, gone_s, (before_v, after_v), light.max_w, load.vcc_w, doing);
+        self.now_s += gone_s;
+        self.supply.unclosed().map_or(Ok(()), |unclosed| Err(NodeError::Balance(unclosed)))
+    }
+
+    /// The time that passed, the load, and the terminal's voltage before it.
+    fn step_on(&mut self, dt_s: f64, light: &Light) -> (f64, Load, f64) {
+        let supply = &mut self.supply;
+        let starting = self.start_s > 0.0;
+        let step = if starting {
+            LoadStep { lasts_s: self.start_s, current_a: 0.0 }
+        } else {
+            self.steps[self.at]
+        };
+        let dt_s = dt_s.min(if starting { self.start_s } else { self.left_s });
+        let load = step.at(supply);
+        let before_v = supply.terminal_v(load, light);
+        let (gone_s, cut) = draw(supply, step, dt_s, light);
+        let after_v = supply.terminal_v(step.at(supply), light);
+        self.terminal_min_v = self.terminal_min_v.min(before_v).min(after_v);
+        if starting {
+            let left_s = self.start_s - gone_s;
+            self.start_s = if left_s > 1e-12 { left_s } else { 0.0 };
+        } else {
+            self.left_s -= gone_s;
+        }
+        if cut {
+            supply.switch_off();
+            self.brown_outs += 1;
+            let text = format!("in step {}, store at {:.3} V", self.at + 1, supply.v_v());
+            self.recorder.event(self.now_s + gone_s, "brown-out", text);
+        } else if self.left_s <= 1e-12 {
+            self.at = (self.at + 1) % self.steps.len();
+            self.left_s = self.steps[self.at].lasts_s;
+            self.rounds += u64::from(self.at == 0);
+        }
+        (gone_s, load, before_v)
+    }
+
+    fn step_off(&mut self, dt_s: f64, light: &Light) -> (f64, Load, f64) {
+        let supply = &mut self.supply;
+        let before_v = supply.v_v();
+        let advance = supply.advance(dt_s, Load::default(), light);
+        if advance.boundary == Some(Boundary::Restart) {
+            supply.switch_on();
+            self.starts += 1;
+            (self.at, self.left_s) = (0, self.steps[0].lasts_s);
+            self.start_s = if self.brown_outs > 0 { START_S } else { 0.0 };
+            let text = format!("store at {:.3} V", supply.v_v());
+            self.recorder.event(self.now_s + advance.elapsed_s, "on", text);
+        }
+        (advance.elapsed_s, Load::default(), before_v)
+    }
+
+    fn progress(&self, duration_s: f64) -> Progress {
+        let (simulated_s, vcap_v) = (self.now_s, self.supply.v_v());
+        Progress { simulated_s, duration_s, vcap_v, brown_outs: self.brown_outs, sent: 0 }
+    }
+
+    fn record(
+        self,
+        scenario: &Scenario,
+        board: String,
+        stored_begin_j: f64,
+        v_safe_v: Option<f64>,
+        finished: bool,
+    ) -> RunRecord {
+        let Self {
+            supply, mut recorder, now_s, starts, brown_outs, rounds, terminal_min_v, ..
+        } = self;
+        recorder.end();
+        let sums = *supply.sums();
+        RunRecord {
+            scenario: scenario.name.clone(),
+            board,
+            power_set: "load by profile".to_owned(),
+            seed: scenario.seed,
+            vcc_v: supply.config().vcc_v,
+            duration_s: scenario.duration_s,
+            simulated_s: now_s,
+            finished,
+            operations: rounds,
+            symbols: std::collections::BTreeMap::new(),
+            computations_s: recorder.computations_s(),
+            computations_cut: recorder.computations_cut,
+            series: std::mem::take(&mut recorder.series),
+            timeline: std::mem::take(&mut recorder.timeline),
+            timeline_cut: recorder.timeline_cut,
+            events: std::mem::take(&mut recorder.events),
+            events_cut: recorder.events_cut,
+            energy: EnergyRecord {
+                supply: sums,
+                stored_begin_j,
+                stored_end_j: supply.stored_j(),
+                balance_rel: supply.balance_rel(),
+                load: EnergyBreakdown::default(),
+                loop_over_ledger_rel: 0.0,
+                divider_j: 0.0,
+            },
+            starts,
+            brown_outs,
+            supervisor_resets: 0,
+            cycles: 0,
+            time_by_doing_s: std::mem::take(&mut recorder.by_doing),
+            radio: sunseal_radio::RadioCounts::default(),
+            messages: std::mem::take(&mut recorder.messages),
+            brown_out_cycles: Vec::new(),
+            functions: None,
+            window: recorder.window.take(),
+            log: String::new(),
+            coupons: None,
+            load: Some(LoadRecord { rounds, rounds_cut: brown_outs, terminal_min_v, v_safe_v }),
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! above the cut-off surely lasts and lets the machine run that long at full speed; close to the cut
 //! it asks for the crossing itself and takes the supply away there, in the middle of an instruction too.
 
+mod awake;
 mod checkpoint;
 mod coupons;
 mod covered;
@@ -21,12 +22,12 @@ use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
 use sunseal_power::{
     Boundary, HarvestTrace, Level, Library, Light, Limits, Load, PowerModel, PowerSet, RailAhead,
-    Supply, load_part,
+    Room, Supply, load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
-use sunseal_trace::{Observer, Picos, Silent, StateId};
+use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
@@ -195,76 +196,22 @@ impl Node {
         let device = device_of(&library, &board)?;
         let (parts, power) = (library.room("parts"), library.room("power"));
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
-        // The slowest level must be legal; the rest is the machine's business.
-        let limits = limits_of(&device);
-        let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
-        limits.level_for(vcc_v, 1e6).map_err(|e| bad(format!("power.vcc_v: {e}")))?;
-
-        let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
-        let mut sets = vec![PowerSet::load(&power, set, &board.device)?];
+        let limits = Self::limits_at(&scenario, &device, vcc_v)?;
         let radio_part: Option<RadioPart> =
             board.radio_part().map(|part| load_part(&parts, part, "radio")).transpose()?;
-        if let Some(r) = &radio_part {
-            sets.push(PowerSet::load(&power, r.power_set(), r.model())?);
-        }
-        if scenario.node.as_ref().is_some_and(crate::config::NodeConfig::listens)
-            && !matches!(radio_part, Some(RadioPart::Cc2500(_)))
-        {
-            let radio = radio_part.as_ref().map_or("no radio", |r| r.model());
-            return Err(bad(format!(
-                "node.listen_every_s: {} has {radio}, which no timer of its own wakes to listen; leave it out, or take a board with a CC2500",
-                board.name
-            )));
-        }
-        // A set that was measured on a whole board has the residual current inside.
-        let mut residual = sets[0].components().iter().any(|c| c == RESIDUAL);
-        if let (Some(own), false) = (&board.power.residual, residual) {
-            sets.push(PowerSet::load(&power, own, &board.name)?);
-            residual = true;
-        }
-        if !devices.is_empty() {
-            sets.push(inputs::prices(&devices)?);
-        }
-        let model = PowerModel::new(sets)?;
-        if devices.len() != scenario.i2c.len() + scenario.spi.len() {
-            return Err(bad(
-                "i2c and spi name devices that the engine does not have; play it by `sunseal simulate` or `sunseal.simulate`".into(),
-            ));
-        }
-        let given = Given {
-            adc: inputs::read(&scenario.adc, &board).map_err(bad)?,
-            devices: devices.iter().map(|d| d.part.save()).collect(),
-        };
-
-        let supply = Self::supply_of(&library, &scenario)?;
-        let harvest = Self::light(&scenario, harvest)?;
-        supply
-            .can_start(&harvest.peak())
-            .map_err(|e| bad(format!("the node can never start: {e}")))?;
-        let firmware = |reason: String| NodeError::Firmware {
-            path: scenario.firmware.display().to_string(),
-            reason,
-        };
-        let bytes = std::fs::read(&scenario.firmware).map_err(|e| firmware(e.to_string()))?;
-        let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
+        Self::check_radio(&scenario, &board, radio_part.as_ref())?;
+        let (model, residual) =
+            Self::prices_of(&power, &scenario, &board, radio_part.as_ref(), &devices)?;
+        let given = Self::given_of(&scenario, &board, &devices)?;
+        let (supply, harvest) = Self::supply_and_light(&library, &scenario, harvest)?;
+        let (bytes, elf) = Self::program_of(&scenario)?;
         if radio_part.is_none() {
             scenario.without_radio(&board, &elf)?;
         }
-        let mut machine = board.machine(&device)?;
-        machine.supervise_at_once(scenario.supply.supervisors_at_once);
-        machine.set_vcc(vcc_v);
-        machine.set_temperature(scenario.temperature_c.unwrap_or(25.0));
-        machine.set_unit_seed(scenario.seed);
-        // Nobody asks for it, and a day of chip selects is long.
-        machine.log_pins(false);
-        machine.load(&elf).map_err(|e| firmware(e.to_string()))?;
+        let mut machine = Self::machine_of(&scenario, &board, &device, &elf, vcc_v)?;
         write_config(&mut machine, &elf, &scenario, supply.config(), &limits)?;
         write_symbols(&mut machine, &elf, &scenario)?;
-        let mut symbols = Vec::new();
-        for name in &scenario.output.symbols {
-            let symbol = elf.symbol(name).map_err(|e| bad(format!("output.symbols: {e}")))?;
-            symbols.push(symbol.clone());
-        }
+        let symbols = Self::symbols_of(&scenario, &elf)?;
         machine.count_pulses(board.trigger.pin.parse().ok());
         let medium = Medium::new(MediumConfig::default());
         let antenna = Antenna::Gateway(&medium, Self::faulty(air, &scenario));
@@ -282,8 +229,8 @@ impl Node {
         let coupons = Coupons::new(&elf, &device);
         let functions =
             scenario.output.functions.then(|| Functions::new(Arc::new(elf), machine.device()));
-        let stored_begin_j = supply.stored_j();
         Ok(Self {
+            stored_begin_j: supply.stored_j(),
             scenario,
             board,
             machine,
@@ -300,7 +247,6 @@ impl Node {
             price: 0,
             events: Events::default(),
             recorder,
-            stored_begin_j,
             divider_j: 0.0,
             charge_c: 0.0,
             priced_v: vcc_v,
@@ -318,6 +264,131 @@ impl Node {
             identity: OnceLock::new(),
             keep: None,
         })
+    }
+
+    fn bad(scenario: &Scenario, reason: String) -> NodeError {
+        NodeError::Scenario { path: scenario.source.clone(), reason }
+    }
+
+    /// The chip's limits. Its slowest level must be legal; the rest is the machine's business.
+    fn limits_at(scenario: &Scenario, device: &Device, vcc_v: f64) -> Result<Limits, NodeError> {
+        let limits = limits_of(device);
+        limits
+            .level_for(vcc_v, 1e6)
+            .map_err(|e| Self::bad(scenario, format!("power.vcc_v: {e}")))?;
+        Ok(limits)
+    }
+
+    /// The inputs and devices that it is given.
+    fn given_of(
+        scenario: &Scenario,
+        board: &Board,
+        devices: &[BusDevice],
+    ) -> Result<Given, NodeError> {
+        if devices.len() != scenario.i2c.len() + scenario.spi.len() {
+            let reason = "i2c and spi name devices that the engine does not have; play it by `sunseal simulate` or `sunseal.simulate`";
+            return Err(Self::bad(scenario, reason.to_owned()));
+        }
+        Ok(Given {
+            adc: inputs::read(&scenario.adc, board).map_err(|e| Self::bad(scenario, e))?,
+            devices: devices.iter().map(|d| d.part.save()).collect(),
+        })
+    }
+
+    /// A supply that its light can start.
+    fn supply_and_light(
+        library: &Library,
+        scenario: &Scenario,
+        harvest: Option<HarvestTrace>,
+    ) -> Result<(Supply, HarvestTrace), NodeError> {
+        let supply = Self::supply_of(library, scenario)?;
+        let harvest = Self::light(scenario, harvest)?;
+        supply
+            .can_start(&harvest.peak())
+            .map_err(|e| Self::bad(scenario, format!("the node can never start: {e}")))?;
+        Ok((supply, harvest))
+    }
+
+    /// The variables whose values are told at the end.
+    fn symbols_of(scenario: &Scenario, elf: &Elf) -> Result<Vec<Symbol>, NodeError> {
+        let found = scenario.output.symbols.iter().map(|name| elf.symbol(name).cloned());
+        found
+            .collect::<Result<_, _>>()
+            .map_err(|e| Self::bad(scenario, format!("output.symbols: {e}")))
+    }
+
+    /// Refuses a node that listens by a radio which wakes for nobody.
+    fn check_radio(
+        scenario: &Scenario,
+        board: &Board,
+        radio: Option<&RadioPart>,
+    ) -> Result<(), NodeError> {
+        let listens = scenario.node.as_ref().is_some_and(crate::config::NodeConfig::listens);
+        if !listens || matches!(radio, Some(RadioPart::Cc2500(_))) {
+            return Ok(());
+        }
+        let radio = radio.map_or("no radio", |r| r.model());
+        let reason = format!(
+            "node.listen_every_s: {} has {radio}, which no timer of its own wakes to listen; leave it out, or take a board with a CC2500",
+            board.name
+        );
+        Err(Self::bad(scenario, reason))
+    }
+
+    /// The prices of chip, radio, what is left of the board, and devices; and whether anything is left of the board.
+    fn prices_of(
+        power: &Room,
+        scenario: &Scenario,
+        board: &Board,
+        radio: Option<&RadioPart>,
+        devices: &[BusDevice],
+    ) -> Result<(PowerModel, bool), NodeError> {
+        let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
+        let mut sets = vec![PowerSet::load(power, set, &board.device)?];
+        if let Some(r) = radio {
+            sets.push(PowerSet::load(power, r.power_set(), r.model())?);
+        }
+        // A set that was measured on a whole board has the residual current inside.
+        let mut residual = sets[0].components().iter().any(|c| c == RESIDUAL);
+        if let (Some(own), false) = (&board.power.residual, residual) {
+            sets.push(PowerSet::load(power, own, &board.name)?);
+            residual = true;
+        }
+        if !devices.is_empty() {
+            sets.push(inputs::prices(devices)?);
+        }
+        Ok((PowerModel::new(sets)?, residual))
+    }
+
+    /// The program's file, and what it says.
+    fn program_of(scenario: &Scenario) -> Result<(Vec<u8>, Elf), NodeError> {
+        let bytes = std::fs::read(&scenario.firmware)
+            .map_err(|e| Self::bad_firmware(scenario, e.to_string()))?;
+        let elf = Elf::parse(&bytes).map_err(|e| Self::bad_firmware(scenario, e.to_string()))?;
+        Ok((bytes, elf))
+    }
+
+    fn bad_firmware(scenario: &Scenario, reason: String) -> NodeError {
+        NodeError::Firmware { path: scenario.firmware.display().to_string(), reason }
+    }
+
+    /// The board's chip with the program in it.
+    fn machine_of(
+        scenario: &Scenario,
+        board: &Board,
+        device: &Device,
+        elf: &Elf,
+        vcc_v: f64,
+    ) -> Result<Machine, NodeError> {
+        let mut machine = board.machine(device)?;
+        machine.supervise_at_once(scenario.supply.supervisors_at_once);
+        machine.set_vcc(vcc_v);
+        machine.set_temperature(scenario.temperature_c.unwrap_or(25.0));
+        machine.set_unit_seed(scenario.seed);
+        // Nobody asks for it, and a day of chip selects is long.
+        machine.log_pins(false);
+        machine.load(elf).map_err(|e| Self::bad_firmware(scenario, e.to_string()))?;
+        Ok(machine)
     }
 
     /// The air with the faults that a scenario asks for.
@@ -574,132 +645,6 @@ impl Node {
         }
         if ahead.boundary == Some(Boundary::Restart) {
             self.switch_on(&light)?;
-        }
-        Ok(())
-    }
-
-    fn step_on(&mut self) -> Result<(), NodeError> {
-        let now = self.machine.time();
-        let now_s = now.as_seconds();
-        let (light, until_s) = self.light_now();
-        self.follow_rail()?;
-        let price = self.price()?;
-        let Price { point, flash_w, ram_w, fpga_max_w, doing, .. } = self.prices[price];
-        let store_w = self.divider_w();
-        // Surely not more than this; what it was is known afterwards.
-        let computes = doing == Doing::Compute;
-        let cycles_w = if computes { self.events.cycle_j * f64::from(point.mclk_hz) } else { 0.0 };
-        let events_w = cycles_w + fpga_max_w;
-        let load = Load { vcc_w: flash_w.max(ram_w) + events_w, store_w };
-        if let Some(s) = &self.sense {
-            s.shared.store(self.supply.terminal_v(load, &light).to_bits(), Ordering::Relaxed);
-        }
-        let mut dt_s = self.horizon_s(until_s) - now_s;
-        if computes {
-            dt_s = dt_s.min(AWAKE_STEP_S);
-        }
-        let (mut last, mut ahead) = (None, None);
-        if self.supply.rail_follows() {
-            let likely = self.likely(flash_w, ram_w, store_w);
-            let rail = self.rail_ahead(load, likely, &light, until_s, dt_s);
-            (dt_s, ahead) = (rail.time_s, (rail.steps() > 1).then_some(rail));
-        } else if let sure_s = self.supply.sure_time_up_to_s(load, &light, dt_s) * (1.0 - 1e-9)
-            && sure_s < dt_s
-        {
-            let last_s = LAST_CYCLES / f64::from(point.mclk_hz.max(1));
-            dt_s = if computes && sure_s > NEAR_S.max(2.0 * last_s) {
-                // A step ends with an instruction, which must not carry it over the cut.
-                sure_s - last_s
-            } else if sure_s > NEAR_S && !computes {
-                sure_s
-            } else {
-                let ahead_s = dt_s.min(LOOK_S);
-                let ahead = |load| self.supply.clone().advance(ahead_s, load, &light);
-                let at_most = ahead(load);
-                if at_most.boundary != Some(Boundary::Cut) {
-                    at_most.elapsed_s
-                } else if computes && at_most.elapsed_s > 2.0 * last_s {
-                    at_most.elapsed_s - last_s
-                } else {
-                    // To the cycle.
-                    let load = self.likely(flash_w, ram_w, store_w);
-                    let crossing = ahead(load);
-                    last = (crossing.boundary == Some(Boundary::Cut)).then_some(load);
-                    crossing.elapsed_s
-                }
-            };
-        }
-        let (price, flash_w, ram_w) = match &ahead {
-            None => (price, flash_w, ram_w),
-            Some(rail) => {
-                // At its mean.
-                self.supply.tell_rail(rail.at_v(0.5));
-                self.price_at(self.supply.rail_v())?;
-                let price = self.price()?;
-                (price, self.prices[price].flash_w, self.prices[price].ram_w)
-            }
-        };
-        self.events.fpga_w = self.prices[price].fpga_w;
-        let target = Picos(now.0 + to_picos(dt_s).max(1));
-        // The divider is no component of the machine, so its pin is watched.
-        let pin_edge = self.sense.as_ref().map(|s| s.enable);
-        let pc = self.coupons.as_ref().map_or_else(Vec::new, Coupons::stops);
-        let until =
-            Until { time: Some(target), pin_edge, pc, state_change: true, ..Until::default() };
-        let cycles = (self.machine.cycles(), self.machine.cycles_from_ram());
-        let (begun, pc) = (*self.supply.sums(), self.machine.pc());
-        let stop = match (last, &mut self.functions) {
-            // These few cycles are booked on the function that they begin in.
-            (Some(_), _) => self.machine.run_to_cut(&until),
-            (None, Some(functions)) => run(&mut self.machine, &until, ahead, functions),
-            (None, None) => run(&mut self.machine, &until, ahead, &mut Silent),
-        };
-        let gone = self.machine.time() - now;
-        let gone_s = gone.as_seconds();
-        let spent_j = self.spent_j();
-        self.events.owed_j += spent_j;
-        if let Some((state, time)) = self.machine.take_passed() {
-            let names = self.machine.vocabulary();
-            let power_w = |state: StateId| {
-                let current =
-                    self.model.current_a("cpu", names.state_name(state), &point, self.priced_v);
-                current.map(|c| c.value.typ * self.priced_v)
-            };
-            let more_w = power_w(state)? - power_w(self.prices[price].states[0])?;
-            self.events.owed_j += more_w * time.as_seconds();
-        }
-        let load = if let Some(load) = last {
-            self.events.owed_j -= self.events.recent_w * gone_s;
-            load
-        } else {
-            if (computes || fpga_max_w > 0.0) && gone_s > 0.0 {
-                self.events.recent_w = (spent_j / gone_s).min(events_w);
-            }
-            let ran = (self.machine.cycles() - cycles.0).max(1);
-            let from_ram = (self.machine.cycles_from_ram() - cycles.1) as f64 / ran as f64;
-            let vcc_w = flash_w + (ram_w - flash_w) * from_ram + self.events.draw_w(gone_s);
-            Load { vcc_w, store_w }
-        };
-        let boundary = self.book(now_s, gone_s, load, &light, doing);
-        if let (Some(functions), Some(powers)) = (&mut self.functions, &self.prices[price].powers) {
-            let sums = self.supply.sums();
-            let (load_j, divider_j) =
-                (sums.load_j - begun.load_j, sums.store_load_j - begun.store_load_j);
-            functions.step(powers, pc, gone_s, load_j, divider_j);
-        }
-        if let Some(coupons) = &mut self.coupons {
-            coupons.look(&self.machine, self.supply.sums().load_j);
-        }
-        if let Stop::Fault(fault) = stop {
-            return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
-        }
-        if let Some(fault) = self.fpgas.problem() {
-            return Err(NodeError::Fault { time_s: self.time_s(), fault });
-        }
-        // A step that ends on the cut's own bit of time is a cut.
-        let at_cut = self.supply.above_cut_j(load, &light) <= 0.0;
-        if boundary == Some(Boundary::Cut) || at_cut || (last.is_some() && stop == Stop::BrownOut) {
-            self.cut();
         }
         Ok(())
     }

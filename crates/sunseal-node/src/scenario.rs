@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is played: board, program, light, store, node, gateway.
 
+mod supply;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -167,6 +169,40 @@ pub struct HarvestChoice {
     pub markov: Option<Markov>,
     /// A day of a typical year's weather, which `sunseal simulate` turns into a trace.
     pub sunlight: Option<Sunlight>,
+}
+
+impl HarvestChoice {
+    /// One light at the most, and its figures.
+    fn check(&self) -> Result<(), String> {
+        let lights = [
+            ("trace", self.trace.is_some()),
+            ("constant_w", self.constant_w.is_some()),
+            ("periodic", self.periodic.is_some()),
+            ("markov", self.markov.is_some()),
+            ("sunlight", self.sunlight.is_some()),
+        ];
+        let given: Vec<_> = lights.iter().filter(|l| l.1).map(|l| l.0).collect();
+        if given.len() > 1 {
+            return Err(format!("harvest has {}; keep one", given.join(" and ")));
+        }
+        let Some(s) = &self.sunlight else { return Ok(()) };
+        if !(s.shading > 0.0 && s.shading <= 1.0) {
+            return Err(format!(
+                "harvest.sunlight.shading is {}; it is a share above 0 and up to 1",
+                s.shading
+            ));
+        }
+        for (key, value, top) in
+            [("tilt_deg", s.tilt_deg, 180.0), ("azimuth_deg", s.azimuth_deg, 360.0)]
+        {
+            if !(0.0..=top).contains(&value) {
+                return Err(format!(
+                    "harvest.sunlight.{key} is {value}; it lies between 0 and {top}"
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// On for the first part of each period.
@@ -377,6 +413,21 @@ impl Scenario {
     /// The first that is not sound.
     pub fn check(&self, path: &str) -> Result<(), NodeError> {
         let bad = |reason: String| Err(NodeError::Scenario { path: path.to_owned(), reason });
+        self.check_figures().or_else(bad)?;
+        self.check_times().or_else(bad)?;
+        if let Some(radio) = self.radio.as_ref().filter(|r| *r != NO_RADIO) {
+            return bad(format!(
+                "radio is {radio:?}; it is {NO_RADIO:?}, or left out for the board's own"
+            ));
+        }
+        self.check_program().or_else(bad)?;
+        inputs::check(&self.adc).or_else(bad)?;
+        self.harvest.check().or_else(bad)?;
+        self.node.as_ref().map_or(Ok(()), NodeConfig::check).or_else(bad)
+    }
+
+    /// Checks each figure by itself.
+    fn check_figures(&self) -> Result<(), String> {
         let positive = [
             ("duration_s", Some(self.duration_s)),
             ("power.vcc_v", self.power.vcc_v),
@@ -388,14 +439,6 @@ impl Scenario {
             ("supply.v_on_v", self.supply.v_on_v),
             ("supply.v_cut_v", self.supply.v_cut_v),
         ];
-        for (key, value) in positive {
-            if value.is_some_and(|v| !v.is_finite() || v <= 0.0) {
-                return bad(format!(
-                    "{key} is {}; it must be a number above zero",
-                    value.unwrap_or(0.0)
-                ));
-            }
-        }
         let not_negative = [
             ("start_s", Some(self.start_s)),
             ("supply.initial_v", self.supply.initial_v),
@@ -404,17 +447,17 @@ impl Scenario {
             ("supply.decoupling_f", self.supply.decoupling_f),
             ("harvest.constant_w", self.harvest.constant_w),
         ];
-        for (key, value) in not_negative {
-            if value.is_some_and(|v| !v.is_finite() || v < 0.0) {
-                return bad(format!(
-                    "{key} is {}; it must be a number, zero or more",
-                    value.unwrap_or(0.0)
-                ));
+        let signs = positive.map(|p| (p, true)).into_iter();
+        for ((key, value), above) in signs.chain(not_negative.map(|p| (p, false))) {
+            let Some(v) = value else { continue };
+            if !v.is_finite() || v < 0.0 || above && v == 0.0 {
+                let what = if above { "a number above zero" } else { "a number, zero or more" };
+                return Err(format!("{key} is {v}; it must be {what}"));
             }
         }
         for (key, p) in [("faults.loss", self.faults.loss), ("faults.flip", self.faults.flip)] {
             if !(0.0..=1.0).contains(&p) {
-                return bad(format!("{key} is {p}; a probability lies between 0 and 1"));
+                return Err(format!("{key} is {p}; a probability lies between 0 and 1"));
             }
         }
         for (key, value) in [
@@ -422,86 +465,56 @@ impl Scenario {
             ("supply.temperature_c", self.supply.temperature_c),
         ] {
             if let Some(t) = value.filter(|t| !(-60.0..=125.0).contains(t)) {
-                return bad(format!("{key} is {t}; it lies between -60 and 125"));
+                return Err(format!("{key} is {t}; it lies between -60 and 125"));
             }
         }
+        Ok(())
+    }
+
+    /// How long it lasts, and what of it is told.
+    fn check_times(&self) -> Result<(), String> {
         // Steps of the loop are told in seconds as a double has them: in ten years to 60 ns.
         if !(1e-3..=DURATION_MAX_S).contains(&self.duration_s) {
-            return bad(format!(
+            return Err(format!(
                 "duration_s is {:e}; a run lasts from a millisecond to ten years, {DURATION_MAX_S} s",
                 self.duration_s
             ));
         }
         if let Some(points) = self.output.points.filter(|p| !(2..=1_000_000).contains(p)) {
-            return bad(format!("output.points is {points}; take 2 to 1000000"));
+            return Err(format!("output.points is {points}; take 2 to 1000000"));
         }
         if let Some([from_s, to_s]) = self.output.window
             && !(from_s >= 0.0 && from_s < to_s && to_s <= self.duration_s)
         {
-            return bad(format!(
+            return Err(format!(
                 "output.window is from {from_s} s to {to_s} s; it begins before it ends and lies within the {} s of the run",
                 self.duration_s
             ));
         }
-        if let Some(radio) = self.radio.as_ref().filter(|r| *r != NO_RADIO) {
-            return bad(format!(
-                "radio is {radio:?}; it is {NO_RADIO:?}, or left out for the board's own"
-            ));
+        Ok(())
+    }
+
+    /// A program or a load, and not both.
+    fn check_program(&self) -> Result<(), String> {
+        let no_program = self.firmware.as_os_str().is_empty();
+        let Some(load) = &self.load else {
+            let missing = "missing field `firmware`: name an ELF file, or give a table [load]";
+            return if no_program { Err(missing.to_owned()) } else { Ok(()) };
+        };
+        let alone = no_program
+            && self.node.is_none()
+            && self.gateway.is_none()
+            && self.write.is_empty()
+            && self.adc.is_empty()
+            && self.i2c.is_empty()
+            && self.spi.is_empty();
+        if !alone {
+            return Err(
+                "load stands for a program; leave out firmware, [node], [write], [adc], i2c, spi and [gateway]"
+                    .to_owned(),
+            );
         }
-        match &self.load {
-            None if self.firmware.as_os_str().is_empty() => {
-                return bad(
-                    "missing field `firmware`: name an ELF file, or give a table [load]".to_owned()
-                );
-            }
-            Some(_)
-                if !(self.firmware.as_os_str().is_empty()
-                    && self.node.is_none()
-                    && self.gateway.is_none()
-                    && self.write.is_empty()
-                    && self.adc.is_empty()
-                    && self.i2c.is_empty()
-                    && self.spi.is_empty()) =>
-            {
-                return bad(
-                    "load stands for a program; leave out firmware, [node], [write], [adc], i2c, spi and [gateway]"
-                        .to_owned(),
-                );
-            }
-            Some(load) => load.check().or_else(bad)?,
-            None => {}
-        }
-        inputs::check(&self.adc).or_else(bad)?;
-        let h = &self.harvest;
-        let lights = [
-            ("trace", h.trace.is_some()),
-            ("constant_w", h.constant_w.is_some()),
-            ("periodic", h.periodic.is_some()),
-            ("markov", h.markov.is_some()),
-            ("sunlight", h.sunlight.is_some()),
-        ];
-        let given: Vec<_> = lights.iter().filter(|l| l.1).map(|l| l.0).collect();
-        if given.len() > 1 {
-            return bad(format!("harvest has {}; keep one", given.join(" and ")));
-        }
-        if let Some(s) = &h.sunlight {
-            if !(s.shading > 0.0 && s.shading <= 1.0) {
-                return bad(format!(
-                    "harvest.sunlight.shading is {}; it is a share above 0 and up to 1",
-                    s.shading
-                ));
-            }
-            for (key, value, top) in
-                [("tilt_deg", s.tilt_deg, 180.0), ("azimuth_deg", s.azimuth_deg, 360.0)]
-            {
-                if !(0.0..=top).contains(&value) {
-                    return bad(format!(
-                        "harvest.sunlight.{key} is {value}; it lies between 0 and {top}"
-                    ));
-                }
-            }
-        }
-        self.node.as_ref().map_or(Ok(()), NodeConfig::check).or_else(bad)
+        load.check()
     }
 
     /// The board, without its radio where the scenario says so.
@@ -539,189 +552,6 @@ impl Scenario {
             return Ok(());
         };
         Err(NodeError::Scenario { path: self.source.clone(), reason })
-    }
-
-    /// The supply that board and scenario make, and the voltage that its store begins at.
-    pub(crate) fn supply_config(
-        &self,
-        parts: &Room,
-        board: &Board,
-        device: &Device,
-        least_v: f64,
-        vcc_v: f64,
-    ) -> Result<(SupplyConfig, f64), NodeError> {
-        let s = &self.supply;
-        let bad = |reason: String| NodeError::Scenario { path: self.source.clone(), reason };
-        let named = |part: &str, e: String| bad(format!("part {part} {e}"));
-        let temperature_c = s.temperature_c.or(self.temperature_c).unwrap_or(25.0);
-        let diode_v = s.diode_v.unwrap_or(0.3);
-        // Below the least supply of its datasheet no model says what the chip does: it is off there.
-        let chip = &device.supply;
-        let stop_v = chip.bor_falling_v.max(least_v);
-        let start_v = device.starts_from_v();
-        let go_v = (stop_v + (chip.bor_rising_v - chip.bor_falling_v).max(0.05)).max(start_v);
-
-        let own = board.supply.as_ref();
-        let harvester_name = s.harvester.as_ref().or(own.map(|o| &o.harvester));
-        let harvester = match harvester_name {
-            Some(name) => Some(load_part::<HarvesterPart>(parts, name, "harvester")?),
-            None => None,
-        };
-        if harvester.is_none() && s.charger.is_none() && self.harvest != HarvestChoice::default() {
-            return Err(bad(format!(
-                "there is a table [harvest], and {} has no harvester; name supply.harvester or supply.charger, or leave the light out",
-                board.name
-            )));
-        }
-
-        // The store.
-        let capacitor_name = s.capacitor.as_ref().or(own.map(|o| &o.capacitor));
-        let battery = board.battery.as_ref().filter(|_| s.capacitor.is_none());
-        let cell = match s.cell.as_ref().or(battery.map(|b| &b.part)) {
-            Some(name) => Some((name, load_part::<CellPart>(parts, name, "cell")?)),
-            None => None,
-        };
-        let mut store = Store { branches: Vec::new() };
-        let mut v_rated_v = f64::INFINITY;
-        if let Some((name, c)) = &cell {
-            store.branches.extend(c.store(temperature_c).map_err(|e| named(name, e))?.branches);
-            v_rated_v = c.v_charge_v.unwrap_or_else(|| c.v_full_v());
-            if !c.rechargeable && self.harvest != HarvestChoice::default() {
-                return Err(bad(format!(
-                    "supply.cell is {name}, which must not be charged, and there is a table [harvest]; leave one out"
-                )));
-            }
-        }
-        if cell.is_none() || s.capacitor.is_some() {
-            let capacitor_name = capacitor_name.ok_or_else(|| {
-                bad(format!(
-                    "{} has neither battery nor capacitor of its own; name supply.cell or supply.capacitor",
-                    board.name
-                ))
-            })?;
-            let mut c: CapacitorPart = load_part(parts, capacitor_name, "capacitor")?;
-            // One figure changed makes it another capacitor, of which only that is known.
-            let other = [s.capacitance_f, s.esr_ohm, s.leak_ohm].iter().any(Option::is_some);
-            c.capacitance_f = s.capacitance_f.unwrap_or(c.capacitance_f);
-            c.esr_ohm = s.esr_ohm.unwrap_or(c.esr_ohm);
-            let mut made =
-                c.store(temperature_c, s.plain || other).map_err(|e| named(capacitor_name, e))?;
-            if let Some(leak_ohm) = s.leak_ohm {
-                made.branches[0].leak_ohm = leak_ohm;
-            }
-            store.branches.extend(made.branches);
-            v_rated_v = v_rated_v.min(c.v_rated_v);
-        }
-
-        // From the source.
-        let charger_part = match s.charger.as_deref() {
-            None | Some("diode") => None,
-            Some(name) => Some((name, load_part::<ChargerPart>(parts, name, "charger")?)),
-        };
-        let charger = match (&s.charger, &charger_part) {
-            (_, Some((name, c))) => c.charger().map_err(|e| named(name, e))?,
-            (Some(_), None) => Charger::Diode { drop_v: diode_v },
-            (None, None) => match &harvester {
-                Some(h) => Charger::Constant {
-                    efficiency: h.charge_efficiency,
-                    min_w: h.panel_min_uw * 1e-6,
-                },
-                // Nothing comes that it could charge with.
-                None => Charger::Constant { efficiency: 1.0, min_w: 0.0 },
-            },
-        };
-
-        // To the rail.
-        let converter = match s.output.as_deref() {
-            None | Some("direct" | "diode") => None,
-            Some(name) => Some((name, load_part::<ConverterPart>(parts, name, "converter")?)),
-        };
-        // The harvester's own output, unless another is named; a battery's board without one has the cells
-        // straight on the rail.
-        let own_output = harvester.as_ref().filter(|_| s.output.is_none());
-        let output = match (own_output, &converter) {
-            (_, Some((name, c))) => c.output(vcc_v, s.below_v).map_err(|e| named(name, e))?,
-            (Some(h), None) => Rail::Regulated {
-                efficiency: Efficiency::constant(h.output_efficiency),
-                quiescent_w: h.quiescent_on_uw * 1e-6,
-                quiescent_a: 0.0,
-            },
-            (None, None) => {
-                let diode = s.output.as_deref() == Some("diode");
-                Rail::Direct { drop_v: if diode { diode_v } else { 0.0 } }
-            }
-        };
-
-        // When it is on.
-        let drop_v = if let Rail::Direct { drop_v } = &output { *drop_v } else { 0.0 };
-        let (mut v_on_v, mut v_cut_v) = match (&charger_part, &converter) {
-            (Some((_, c)), _) => (c.v_ok_rising_v, c.v_ok_falling_v),
-            (None, Some((_, c))) => (c.v_start_v, c.v_in_min_v),
-            (None, None) => match own_output {
-                Some(h) => (h.v_on_v, h.v_cut_v),
-                None => (go_v + drop_v, stop_v + drop_v),
-            },
-        };
-        if let Rail::Linear { dropout_v, .. } = &output {
-            v_cut_v = v_cut_v.max(stop_v + dropout_v);
-            v_on_v = v_on_v.max(go_v + dropout_v);
-        }
-        if let Some((_, c)) = &cell {
-            v_cut_v = v_cut_v.max(c.v_end_v);
-            v_on_v = v_on_v.max(v_cut_v * 1.01);
-        }
-        v_on_v = s.v_on_v.unwrap_or(v_on_v);
-        v_cut_v = s.v_cut_v.unwrap_or(v_cut_v);
-        let charged_v = match (&charger_part, &harvester) {
-            (Some((_, c)), _) => c.v_ov_v,
-            (None, Some(h)) => h.v_max_v,
-            (None, None) => chip.vcc_max_v,
-        };
-        let mut v_max_v = s.v_max_v.unwrap_or(charged_v).min(v_rated_v);
-        if matches!(output, Rail::Direct { .. } | Rail::Assisted { .. }) {
-            let bears_v = chip.vcc_max_v + drop_v;
-            if cell.is_some() && v_max_v > bears_v {
-                return Err(bad(format!(
-                    "the store stands at up to {v_max_v} V and the chip behind it bears {} V; take an output that regulates",
-                    chip.vcc_max_v
-                )));
-            }
-            v_max_v = v_max_v.min(bears_v);
-        }
-
-        // What is spent on it.
-        let mut start_overhead_j = 0.0;
-        let overhead_j = s.overhead_j.unwrap_or(own_output.map_or(0.0, |h| h.overhead_mj * 1e-3));
-        match harvester.as_ref().map_or(OverheadReading::PerStart, |h| h.overhead_reading) {
-            OverheadReading::PerStart => start_overhead_j = overhead_j,
-            OverheadReading::Reserve => {
-                let c = store.mean_capacitance_f(v_cut_v, v_max_v);
-                v_cut_v = v_cut_v.max((2.0 * overhead_j / c).sqrt());
-            }
-        }
-        if !matches!(output, Rail::Direct { .. } | Rail::Assisted { .. }) && vcc_v < start_v {
-            return Err(bad(format!(
-                "power.vcc_v is {vcc_v} V, and the supervisor of {} holds it in reset until its supply has risen to {start_v} V, so it never starts; take {start_v} V or more",
-                device.name
-            )));
-        }
-        let own_harvester = own_output.filter(|_| s.charger.is_none());
-        let full_v = cell.as_ref().map(|(_, c)| c.v_full_v().min(v_max_v));
-        let config = SupplyConfig {
-            store,
-            charger,
-            output,
-            v_max_v,
-            v_on_v,
-            v_cut_v,
-            vcc_v,
-            quiescent_off_w: own_harvester.map_or(0.0, |h| h.quiescent_off_uw * 1e-6),
-            charger_quiescent_a: charger_part.map_or(0.0, |(_, c)| c.quiescent_na * 1e-9),
-            start_overhead_j,
-            decoupling_f: s.decoupling_f.unwrap_or(0.0),
-            rail_end_v: stop_v,
-        };
-        Ok((config, s.initial_v.or(full_v).unwrap_or(v_on_v)))
     }
 }
 

@@ -372,57 +372,8 @@ impl RawCurrent {
             uncertainty_rel: self.uncertainty_rel,
         };
         match self.law {
-            RawLaw::Table => {
-                let mut rows = Vec::new();
-                for r in &self.rows {
-                    let mclk = r
-                        .mclk_mhz
-                        .filter(|f| *f > 0.0)
-                        .ok_or("has a row without mclk_mhz above zero")?;
-                    rows.push(ClockRow {
-                        vcore: r.vcore,
-                        mclk_hz: mclk * 1e6,
-                        current_a: r.interval()?,
-                    });
-                }
-                rows.sort_by(|a, b| {
-                    (a.vcore, a.mclk_hz).partial_cmp(&(b.vcore, b.mclk_hz)).expect("finite")
-                });
-                if rows.is_empty() {
-                    return Err("has law \"table\" and no rows".into());
-                }
-                if rows.windows(2).any(|w| w[0].vcore == w[1].vcore && w[0].mclk_hz == w[1].mclk_hz)
-                {
-                    return Err("prints one clock of one level twice".into());
-                }
-                let vcc_v = self.vcc_v.ok_or("has law \"table\" and no vcc_v")?;
-                Ok(CurrentLaw::Table {
-                    rows,
-                    vcc_v,
-                    vcc_slope_rel_per_v: self.vcc_slope_rel_per_v.unwrap_or(0.0),
-                    vcc_rel_per_v: self.vcc_rel_per_v.unwrap_or(0.0),
-                })
-            }
-            RawLaw::Grid => {
-                let mut rows = Vec::new();
-                for r in &self.rows {
-                    let vcc_v = r.vcc_v.ok_or("has a row without vcc_v")?;
-                    rows.push(VccRow { vcore: r.vcore, vcc_v, current_a: r.interval()? });
-                }
-                rows.sort_by(|a, b| {
-                    (a.vcore, a.vcc_v).partial_cmp(&(b.vcore, b.vcc_v)).expect("finite")
-                });
-                if rows.is_empty() {
-                    return Err("has law \"grid\" and no rows".into());
-                }
-                let plus_a = self.plus.as_ref().map_or(Interval::ZERO, |p| {
-                    Interval::around(p.typ_ua * 1e-6, p.uncertainty_rel)
-                });
-                let smclk_a_per_hz = self.smclk_above_1mhz.as_ref().map_or(Interval::ZERO, |s| {
-                    Interval::around(s.typ_ua_per_mhz * 1e-12, s.uncertainty_rel)
-                });
-                Ok(CurrentLaw::Grid { rows, plus_a, smclk_a_per_hz })
-            }
+            RawLaw::Table => self.table(),
+            RawLaw::Grid => self.grid(),
             RawLaw::Constant => {
                 let current_a =
                     amps.interval()?.ok_or("has law \"constant\" and no typical figure")?;
@@ -443,6 +394,53 @@ impl RawCurrent {
                     .into())
             }
         }
+    }
+
+    /// Currents by clock and core voltage.
+    fn table(&self) -> Result<CurrentLaw, String> {
+        let mut rows = Vec::new();
+        for r in &self.rows {
+            let mclk =
+                r.mclk_mhz.filter(|f| *f > 0.0).ok_or("has a row without mclk_mhz above zero")?;
+            rows.push(ClockRow { vcore: r.vcore, mclk_hz: mclk * 1e6, current_a: r.interval()? });
+        }
+        rows.sort_by(|a, b| {
+            (a.vcore, a.mclk_hz).partial_cmp(&(b.vcore, b.mclk_hz)).expect("finite")
+        });
+        if rows.is_empty() {
+            return Err("has law \"table\" and no rows".into());
+        }
+        if rows.windows(2).any(|w| w[0].vcore == w[1].vcore && w[0].mclk_hz == w[1].mclk_hz) {
+            return Err("prints one clock of one level twice".into());
+        }
+        let vcc_v = self.vcc_v.ok_or("has law \"table\" and no vcc_v")?;
+        Ok(CurrentLaw::Table {
+            rows,
+            vcc_v,
+            vcc_slope_rel_per_v: self.vcc_slope_rel_per_v.unwrap_or(0.0),
+            vcc_rel_per_v: self.vcc_rel_per_v.unwrap_or(0.0),
+        })
+    }
+
+    /// Currents by supply and core voltage.
+    fn grid(&self) -> Result<CurrentLaw, String> {
+        let mut rows = Vec::new();
+        for r in &self.rows {
+            let vcc_v = r.vcc_v.ok_or("has a row without vcc_v")?;
+            rows.push(VccRow { vcore: r.vcore, vcc_v, current_a: r.interval()? });
+        }
+        rows.sort_by(|a, b| (a.vcore, a.vcc_v).partial_cmp(&(b.vcore, b.vcc_v)).expect("finite"));
+        if rows.is_empty() {
+            return Err("has law \"grid\" and no rows".into());
+        }
+        let plus_a = self
+            .plus
+            .as_ref()
+            .map_or(Interval::ZERO, |p| Interval::around(p.typ_ua * 1e-6, p.uncertainty_rel));
+        let smclk_a_per_hz = self.smclk_above_1mhz.as_ref().map_or(Interval::ZERO, |s| {
+            Interval::around(s.typ_ua_per_mhz * 1e-12, s.uncertainty_rel)
+        });
+        Ok(CurrentLaw::Grid { rows, plus_a, smclk_a_per_hz })
     }
 }
 
@@ -558,38 +556,7 @@ impl PowerSet {
             {
                 check_source(&what, source)?;
             }
-            let key = (c.component.clone(), c.state.clone());
-            let entries = if c.law == RawLaw::SameAs {
-                let to = c
-                    .same_as
-                    .as_ref()
-                    .ok_or_else(|| bad(format!("{what} has law \"same_as\" and no same_as")))?;
-                let to = (to.component.clone(), to.state.clone());
-                set.currents.get(&to).cloned().ok_or_else(|| {
-                    bad(format!(
-                        "{what} is the same as {} {}, which does not stand above it",
-                        to.0, to.1
-                    ))
-                })?
-            } else {
-                let law = c.law().map_err(|e| bad(format!("{what} {e}")))?;
-                vec![CurrentEntry {
-                    law,
-                    aclk_from_hz: c.aclk_from_hz.unwrap_or(0),
-                    aclk_below_hz: c.aclk_below_hz.unwrap_or(u32::MAX),
-                    source: c.source.clone(),
-                }]
-            };
-            let slot = set.currents.entry(key).or_default();
-            for e in entries {
-                let overlap = |o: &CurrentEntry| {
-                    e.aclk_from_hz < o.aclk_below_hz && o.aclk_from_hz < e.aclk_below_hz
-                };
-                if slot.iter().any(overlap) {
-                    return Err(bad(format!("{what} stands there twice for the same ACLK")));
-                }
-                slot.push(e);
-            }
+            set.add_current(c).map_err(|e| bad(format!("{what} {e}")))?;
         }
         for e in &raw.event {
             let what = format!("[[event]] {}", e.event);
@@ -601,6 +568,37 @@ impl PowerSet {
             }
         }
         Ok(set)
+    }
+
+    /// Takes a current of the file; refused with a clause where it is not sound.
+    fn add_current(&mut self, c: &RawCurrent) -> Result<(), String> {
+        let key = (c.component.clone(), c.state.clone());
+        let entries = if c.law == RawLaw::SameAs {
+            let to = c.same_as.as_ref().ok_or("has law \"same_as\" and no same_as")?;
+            let to = (to.component.clone(), to.state.clone());
+            self.currents.get(&to).cloned().ok_or_else(|| {
+                format!("is the same as {} {}, which does not stand above it", to.0, to.1)
+            })?
+        } else {
+            let law = c.law()?;
+            vec![CurrentEntry {
+                law,
+                aclk_from_hz: c.aclk_from_hz.unwrap_or(0),
+                aclk_below_hz: c.aclk_below_hz.unwrap_or(u32::MAX),
+                source: c.source.clone(),
+            }]
+        };
+        let slot = self.currents.entry(key).or_default();
+        for e in entries {
+            let overlap = |o: &CurrentEntry| {
+                e.aclk_from_hz < o.aclk_below_hz && o.aclk_from_hz < e.aclk_below_hz
+            };
+            if slot.iter().any(overlap) {
+                return Err("stands there twice for the same ACLK".to_owned());
+            }
+            slot.push(e);
+        }
+        Ok(())
     }
 
     /// The set that this one falls back to.

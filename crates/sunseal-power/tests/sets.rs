@@ -285,6 +285,31 @@ fn energy_by_hand(c: &CapacitorPart, v: f64) -> f64 {
     (0..STEPS).map(|n| (f64::from(n) + 0.5) * h).map(|u| at(u) * u * h).sum()
 }
 
+fn check_cell(c: &CellPart, part: &str) {
+    let store = c.store(25.0).unwrap();
+    let full = store.energy_j(&store.at_rest(c.v_full_v()));
+    // Between 2 and 3.9 V a cell, or 1 and 1.6 for an alkaline one.
+    let mean_v = full / (c.capacity_mah * 3.6);
+    assert!(mean_v > c.v_end_v && mean_v < c.v_full_v(), "{part} {mean_v}");
+    let cold = c.store(-10.0).unwrap();
+    let most = |s: &sunseal_power::Store| s.energy_j(&s.at_rest(c.v_full_v()));
+    assert!(
+        most(&cold) <= full && cold.open(&cold.at_rest(3.0)).1 >= store.open(&store.at_rest(3.0)).1
+    );
+}
+
+fn check_capacitor(c: &CapacitorPart, part: &str) {
+    assert!(c.capacitance_f > 0.0 && c.esr_ohm > 0.0 && c.leak_ohm() > 5e3, "{part}");
+    let (own, plain) = (c.store(25.0, false).unwrap(), c.store(25.0, true).unwrap());
+    let held = |s: &sunseal_power::Store| s.energy_j(&s.at_rest(c.v_rated_v));
+    let expected = energy_by_hand(c, c.v_rated_v);
+    assert!((held(&own) / expected - 1.0).abs() < 1e-5, "{part} {} {expected}", held(&own));
+    let half_cv2 = c.capacitance_f * c.v_rated_v * c.v_rated_v / 2.0;
+    assert!((held(&plain) / half_cv2 - 1.0).abs() < 1e-12, "{part}");
+    let warm = c.store(45.0, false).unwrap().branches[0].leak_ohm;
+    assert_eq!(warm < own.branches[0].leak_ohm, c.leakage_doubles_k.is_some(), "{part}");
+}
+
 #[test]
 fn every_part_loads_as_what_it_is() {
     let dir = data("parts");
@@ -306,30 +331,10 @@ fn every_part_loads_as_what_it_is() {
             kinds[5] += 1;
         }
         if has("cell") {
-            let c: CellPart = load_part(&dir, &part, "cell").unwrap();
-            let store = c.store(25.0).unwrap();
-            let full = store.energy_j(&store.at_rest(c.v_full_v()));
-            // Between 2 and 3.9 V a cell, or 1 and 1.6 for an alkaline one.
-            let mean_v = full / (c.capacity_mah * 3.6);
-            assert!(mean_v > c.v_end_v && mean_v < c.v_full_v(), "{part} {mean_v}");
-            let cold = c.store(-10.0).unwrap();
-            let most = |s: &sunseal_power::Store| s.energy_j(&s.at_rest(c.v_full_v()));
-            assert!(
-                most(&cold) <= full
-                    && cold.open(&cold.at_rest(3.0)).1 >= store.open(&store.at_rest(3.0)).1
-            );
+            check_cell(&load_part(&dir, &part, "cell").unwrap(), &part);
             kinds[6] += 1;
         } else if has("capacitor") {
-            let c: CapacitorPart = load_part(&dir, &part, "capacitor").unwrap();
-            assert!(c.capacitance_f > 0.0 && c.esr_ohm > 0.0 && c.leak_ohm() > 5e3, "{part}");
-            let (own, plain) = (c.store(25.0, false).unwrap(), c.store(25.0, true).unwrap());
-            let held = |s: &sunseal_power::Store| s.energy_j(&s.at_rest(c.v_rated_v));
-            let expected = energy_by_hand(&c, c.v_rated_v);
-            assert!((held(&own) / expected - 1.0).abs() < 1e-5, "{part} {} {expected}", held(&own));
-            let half_cv2 = c.capacitance_f * c.v_rated_v * c.v_rated_v / 2.0;
-            assert!((held(&plain) / half_cv2 - 1.0).abs() < 1e-12, "{part}");
-            let warm = c.store(45.0, false).unwrap().branches[0].leak_ohm;
-            assert_eq!(warm < own.branches[0].leak_ohm, c.leakage_doubles_k.is_some(), "{part}");
+            check_capacitor(&load_part(&dir, &part, "capacitor").unwrap(), &part);
             kinds[0] += 1;
         } else if has("harvester") {
             let h: HarvesterPart = load_part(&dir, &part, "harvester").unwrap();

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, restored, saved};
 use crate::ieee802154::Identity;
 use crate::medium::Port;
-use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
+use crate::modem::{Config, Filter, Note, SYMBOL, State};
+use crate::modem_chip::{self, Core, ModemChip, Power, Starts};
 use crate::parts::Cc2420Part;
 use crate::security::Block;
 
@@ -101,22 +102,6 @@ pub struct Cc2420Pins {
     pub resetn: Option<Pin>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Power {
-    Off,
-    RegulatorOff,
-    RegulatorStarts {
-        until: Picos,
-    },
-    /// Held by RESETn.
-    Reset,
-    Down,
-    CrystalStarts {
-        until: Picos,
-    },
-    On,
-}
-
 /// What the bytes of a transaction mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Access {
@@ -148,9 +133,7 @@ struct Chip {
     part: Cc2420Part,
     #[serde(skip)]
     pins: Cc2420Pins,
-    journal: Journal,
-    power: Power,
-    modem: Modem,
+    core: Core,
     #[serde(with = "crate::chip::array")]
     regs: [u16; 0x21],
     /// RAM from 0x100: keys, nonces, addresses.
@@ -160,10 +143,7 @@ struct Chip {
     busy_until: Picos,
     /// The RXFIFO is held while it is decrypted.
     rx_held: bool,
-    pending: bool,
     underflow: bool,
-    now: Picos,
-    notes: Vec<(Picos, Note)>,
 }
 
 impl Radio {
@@ -179,33 +159,18 @@ impl Chip {
         Self {
             part,
             pins,
-            journal: Journal::default(),
-            power: Power::Off,
-            modem: Modem::new(port),
+            core: Core::new(port),
             regs: RESET,
             bank: [0; (ram::END - ram::KEY0) as usize],
             access: Access::Address,
             busy_until: Picos(0),
             rx_held: false,
-            pending: false,
             underflow: false,
-            now: Picos(0),
-            notes: Vec::new(),
         }
     }
 
     fn reg(&self, address: u8) -> u16 {
         self.regs[usize::from(address - reg::MAIN)]
-    }
-
-    fn reset(&mut self, now: Picos) {
-        self.modem.reset(now);
-        self.regs = RESET;
-        self.access = Access::Address;
-        self.busy_until = Picos(0);
-        self.rx_held = false;
-        self.pending = false;
-        self.underflow = false;
     }
 
     fn word(&self, address: u16) -> u16 {
@@ -219,96 +184,35 @@ impl Chip {
         std::array::from_fn(|k| self.bank[i + 15 - k])
     }
 
-    fn config(&self) -> Config {
-        let (m0, tx, io) = (self.reg(reg::MDMCTRL0), self.reg(reg::TXCTRL), self.reg(reg::IOCFG0));
-        let i = usize::from(ram::IEEEADR - ram::KEY0);
-        let filter = (m0 & 0x0800 != 0).then(|| Filter {
-            identity: Identity {
-                pan: self.word(ram::PANID),
-                short: self.word(ram::SHORTADR),
-                extended: std::array::from_fn(|k| self.bank[i + k]),
-                coordinator: m0 & 0x1000 != 0,
-            },
-            accept: [true; 4],
-            accept_reserved: m0 & 0x2000 != 0,
-            beacons_of_any: io & 0x0800 != 0,
-            max_version: 3,
-            reserved_mask: 0,
-            least_bytes: 5,
-        });
-        let threshold = f64::from((self.reg(reg::RSSI) >> 8) as i8);
-        let symbols = if tx & 0x2000 != 0 { 12 } else { 8 };
-        Config {
-            carrier_hz: (2048 + u64::from(self.reg(reg::FSCTRL) & 0x3FF)) * 1_000_000,
-            power_dbm: self.output().1,
-            preamble_bytes: u32::from(m0 & 0x0F) + 1,
-            sync: self.reg(reg::SYNCWORD),
-            autocrc: m0 & 0x20 != 0,
-            autoack: m0 & 0x10 != 0,
-            filter,
-            tx_turnaround: Picos(symbols * SYMBOL.0),
-            rx_turnaround: Picos(12 * SYMBOL.0),
-            rssi_offset_db: self.part.rssi_offset_dbm,
-            cca_threshold_dbm: threshold - self.part.rssi_offset_dbm,
-            cca_hysteresis_db: f64::from(m0 >> 8 & 7),
-            cca_mode: (m0 >> 6 & 3) as u8,
-            pending: self.pending,
-            sources: None,
-            rx_after_tx: true,
-        }
-    }
-
     /// The printed output power at or above PA_LEVEL.
     fn output(&self) -> (u8, f64, &'static str) {
         let level = (self.reg(reg::TXCTRL) & 0x1F) as u8;
         *POWER.iter().find(|p| p.0 >= level).unwrap_or(&POWER[7])
     }
 
-    fn on(&self) -> bool {
-        self.power == Power::On
-    }
-
     // --- time -------------------------------------------------------------------------------------------
 
     fn advance(&mut self, now: Picos) {
-        match self.power {
-            Power::RegulatorStarts { until } if until <= now => self.power = Power::Down,
-            Power::CrystalStarts { until } if until <= now => self.power = Power::On,
+        match self.core.power {
+            Power::RegulatorStarts { until } if until <= now => self.core.power = Power::Down,
+            Power::CrystalStarts { until } if until <= now => self.core.power = Power::On,
             _ => {}
         }
         if self.rx_held && self.busy_until <= now {
             self.rx_held = false;
         }
-        if self.on() {
-            let cfg = self.config();
-            let mut notes = std::mem::take(&mut self.notes);
-            self.modem.run_to(now, &cfg, &mut notes);
-            for (at, note) in notes.drain(..) {
-                self.note(at, note);
-            }
-            self.notes = notes;
-        }
-        self.now = self.now.max(now);
-    }
-
-    fn note(&mut self, at: Picos, note: Note) {
-        self.modem.book(&mut self.journal, at, &note);
-        match note {
-            Note::RxDone { .. } => self.pending = false,
-            Note::TxUnderflow => self.underflow = true,
-            _ => {}
-        }
+        self.run_modem(now);
     }
 
     // --- SPI --------------------------------------------------------------------------------------------
 
     fn status(&self) -> u8 {
-        u8::from(self.on()) << 6
+        u8::from(self.core.on()) << 6
             | u8::from(self.underflow) << 5
-            | u8::from(self.busy_until > self.now) << 4
-            | u8::from(self.modem.transmitting()) << 3
-            | u8::from(self.modem.locked()) << 2
-            | u8::from(self.modem.rssi_valid(self.now)) << 1
+            | u8::from(self.busy_until > self.core.now) << 4
+            | u8::from(self.core.modem.transmitting()) << 3
+            | u8::from(self.core.modem.locked()) << 2
+            | u8::from(self.core.modem.rssi_valid(self.core.now)) << 1
     }
 
     fn address(&mut self, now: Picos, byte: u8) -> u8 {
@@ -334,14 +238,14 @@ impl Chip {
             }
         };
         if matches!(self.access, Access::TxFifo { .. } | Access::RxFifo { .. } | Access::Ram { .. })
-            && !self.on()
+            && !self.core.on()
         {
             self.misuse("FIFO or RAM of the CC2420 were accessed without a running crystal; strobe SXOSCON and wait for XOSC16M_STABLE");
         }
         status
     }
 
-    fn data(&mut self, now: Picos, byte: u8) -> u8 {
+    fn byte(&mut self, now: Picos, byte: u8) -> u8 {
         match self.access {
             Access::Address => self.address(now, byte),
             Access::Register { address, read, high: None } => {
@@ -360,7 +264,7 @@ impl Chip {
                 let status = self.status();
                 if self.underflow {
                     // Nothing is taken until the FIFO is flushed.
-                } else if !self.modem.write_tx(byte) {
+                } else if !self.core.modem.write_tx(byte) {
                     self.misuse("the TXFIFO was written past its 128 bytes");
                 }
                 status
@@ -369,9 +273,9 @@ impl Chip {
                 self.misuse("the TXFIFO of the CC2420 was read; RAM access shows what it holds");
                 0
             }
-            Access::RxFifo { read: true } => self.modem.pop_rx().unwrap_or(0),
+            Access::RxFifo { read: true } => self.core.modem.pop_rx().unwrap_or(0),
             Access::RxFifo { read: false } => {
-                if !self.modem.rx.push(byte) {
+                if !self.core.modem.rx.push(byte) {
                     self.misuse("the RXFIFO was written past its 128 bytes");
                 }
                 self.status()
@@ -393,8 +297,8 @@ impl Chip {
         match address {
             0..ram::RXFIFO => {
                 let i = usize::from(address);
-                let old = self.modem.tx.get(i).copied().unwrap_or(0);
-                match (write, self.modem.tx.get_mut(i)) {
+                let old = self.core.modem.tx.get(i).copied().unwrap_or(0);
+                match (write, self.core.modem.tx.get_mut(i)) {
                     (Some(b), Some(slot)) => *slot = b,
                     (Some(_), None) => {
                         self.misuse("RAM was written in the TXFIFO where it holds no byte; RAM access does not count bytes in");
@@ -405,9 +309,9 @@ impl Chip {
             }
             ram::RXFIFO..ram::KEY0 => {
                 let i = usize::from(address - ram::RXFIFO);
-                let old = self.modem.rx.ring[i];
+                let old = self.core.modem.rx.ring[i];
                 if let Some(b) = write {
-                    self.modem.rx.ring[i] = b;
+                    self.core.modem.rx.ring[i] = b;
                 }
                 old
             }
@@ -431,12 +335,12 @@ impl Chip {
         match address {
             reg::RSSI => {
                 let cfg = self.config();
-                let rssi = self.modem.rssi_value(self.now, &cfg).unwrap_or(-128);
+                let rssi = self.core.modem.rssi_value(self.core.now, &cfg).unwrap_or(-128);
                 value & 0xFF00 | u16::from(rssi as u8)
             }
             reg::FSCTRL => {
-                let running = self.modem.calibrating();
-                let idle = self.modem.state == State::Idle;
+                let running = self.core.modem.calibrating();
+                let idle = self.core.modem.state == State::Idle;
                 value & 0xCBFF
                     | u16::from(!running && !idle) << 13
                     | u16::from(running) << 12
@@ -448,20 +352,20 @@ impl Chip {
     }
 
     fn fsm_state(&self) -> u16 {
-        if !self.on() {
+        if !self.core.on() {
             return 0;
         }
-        match self.modem.state {
+        match self.core.modem.state {
             State::Idle => 1,
             State::RxCalibrate { .. } => 2,
             State::Search => 3,
             State::Receive => 16,
             State::RxOverflow => 17,
             State::TxCalibrate { .. } => 32,
-            State::Tx if self.modem.sfd() => 37,
+            State::Tx if self.core.modem.sfd() => 37,
             State::Tx => 34,
             State::AckCalibrate { .. } => 48,
-            State::Ack if self.modem.sfd() => 52,
+            State::Ack if self.core.modem.sfd() => 52,
             State::Ack => 49,
             State::TxUnderflow => 56,
         }
@@ -473,7 +377,7 @@ impl Chip {
             reg::MAIN => {
                 if value & 0x8000 == 0 {
                     self.reset(now);
-                    self.power = Power::Down;
+                    self.core.power = Power::Down;
                 } else if value != RESET[0] {
                     self.unknown(&format!("MAIN is {value:#06x} (single resets, crystal bypass)"));
                 }
@@ -520,11 +424,11 @@ impl Chip {
         }
         self.regs[i] = value;
         let cfg = self.config();
-        self.modem.assess(now, &cfg);
+        self.core.modem.assess(now, &cfg);
     }
 
     fn strobe(&mut self, now: Picos, strobe: u8) {
-        if matches!(strobe, 0x02..=0x06 | 0x0A..=0x0E) && !self.on() {
+        if matches!(strobe, 0x02..=0x06 | 0x0A..=0x0E) && !self.core.on() {
             self.misuse(&format!(
                 "strobe {strobe:#04x} was given without a running crystal; strobe SXOSCON and wait for XOSC16M_STABLE"
             ));
@@ -532,44 +436,39 @@ impl Chip {
         }
         let cfg = self.config();
         match strobe {
-            0x01 if self.power == Power::Down => {
-                self.power =
-                    Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
+            0x01 if self.core.power == Power::Down => {
+                self.start_crystal(now);
             }
             0x02 => self.unknown("STXCAL was strobed (synthesizer without receiver)"),
             0x03 if !matches!(
-                self.modem.state,
+                self.core.modem.state,
                 State::RxCalibrate { .. } | State::Search | State::Receive | State::RxOverflow
             ) =>
             {
-                self.journal.counts.calibrations += 1;
-                self.modem.rx_on(now, &cfg);
+                self.core.journal.counts.calibrations += 1;
+                self.core.modem.rx_on(now, &cfg);
             }
             0x04 => self.transmit(now, &cfg),
             0x05 => {
-                self.modem.assess(now, &cfg);
-                if self.modem.clear_channel(now, &cfg) {
+                self.core.modem.assess(now, &cfg);
+                if self.core.modem.clear_channel(now, &cfg) {
                     self.transmit(now, &cfg);
                 }
             }
-            0x06 => self.modem.rf_off(now),
+            0x06 => self.core.modem.rf_off(now),
             0x07 => {
-                self.modem.rf_off(now);
-                if matches!(self.power, Power::On | Power::CrystalStarts { .. }) {
-                    self.power = Power::Down;
+                self.core.modem.rf_off(now);
+                if matches!(self.core.power, Power::On | Power::CrystalStarts { .. }) {
+                    self.core.power = Power::Down;
                 }
             }
-            0x08 => self.modem.flush_rx(now),
+            0x08 => self.core.modem.flush_rx(now),
             0x09 => {
                 self.underflow = false;
-                self.modem.flush_tx(now, &cfg);
+                self.core.modem.flush_tx(now, &cfg);
             }
-            // For the frame under way, or by AUTOACK for the next.
             0x0A | 0x0B => {
-                self.pending = strobe == 0x0B;
-                if !cfg.autoack && self.modem.receiving() {
-                    self.modem.manual_ack = Some(self.pending);
-                }
+                self.core.acknowledge(strobe == 0x0B, cfg.autoack);
             }
             0x0C => self.decrypt(now),
             0x0D => self.encrypt(now),
@@ -583,68 +482,94 @@ impl Chip {
             // Only flushing leaves an underflow.
             return;
         }
-        self.journal.counts.calibrations += 1;
-        if self.reg(reg::SECCTRL0) & 3 != 0 && !self.modem.tx_sent {
+        self.core.journal.counts.calibrations += 1;
+        if self.reg(reg::SECCTRL0) & 3 != 0 && !self.core.modem.tx_sent {
             self.encrypt(now);
         }
-        self.modem.tx_on(now, cfg);
+        self.core.modem.tx_on(now, cfg);
     }
 
     // --- pins -------------------------------------------------------------------------------------------
 
     fn fifo_pins(&self) -> (bool, bool) {
-        if self.rx_held || !self.on() {
+        if self.rx_held || !self.core.on() {
             return (false, false);
         }
-        self.modem.fifo_pins(usize::from(self.reg(reg::IOCFG0) & 0x7F))
+        self.core.modem.fifo_pins(usize::from(self.reg(reg::IOCFG0) & 0x7F))
+    }
+}
+
+impl ModemChip for Chip {
+    modem_chip::reaches!(modem);
+
+    fn released(&mut self, _now: Picos) {
+        self.core.power = Power::Down;
     }
 
-    fn regulated(&self) -> bool {
-        !matches!(self.power, Power::Off | Power::RegulatorOff | Power::RegulatorStarts { .. })
+    fn reset(&mut self, now: Picos) {
+        self.core.modem.reset(now);
+        self.regs = RESET;
+        self.access = Access::Address;
+        self.busy_until = Picos(0);
+        self.rx_held = false;
+        self.core.pending = false;
+        self.underflow = false;
     }
 
-    fn switch_regulator(&mut self, now: Picos, on: bool) {
-        match (on, self.power) {
-            (true, Power::RegulatorOff) => {
-                self.power =
-                    Power::RegulatorStarts { until: now + micros(self.part.regulator_start_us) };
-            }
-            (false, Power::Off | Power::RegulatorOff) => {}
-            (false, _) => {
-                self.reset(now);
-                self.bank.fill(0);
-                self.power = Power::RegulatorOff;
-            }
+    fn config(&self) -> Config {
+        let (m0, tx, io) = (self.reg(reg::MDMCTRL0), self.reg(reg::TXCTRL), self.reg(reg::IOCFG0));
+        let i = usize::from(ram::IEEEADR - ram::KEY0);
+        let filter = (m0 & 0x0800 != 0).then(|| Filter {
+            identity: Identity {
+                pan: self.word(ram::PANID),
+                short: self.word(ram::SHORTADR),
+                extended: std::array::from_fn(|k| self.bank[i + k]),
+                coordinator: m0 & 0x1000 != 0,
+            },
+            accept: [true; 4],
+            accept_reserved: m0 & 0x2000 != 0,
+            beacons_of_any: io & 0x0800 != 0,
+            max_version: 3,
+            reserved_mask: 0,
+            least_bytes: 5,
+        });
+        let threshold = f64::from((self.reg(reg::RSSI) >> 8) as i8);
+        let symbols = if tx & 0x2000 != 0 { 12 } else { 8 };
+        Config {
+            carrier_hz: (2048 + u64::from(self.reg(reg::FSCTRL) & 0x3FF)) * 1_000_000,
+            power_dbm: self.output().1,
+            preamble_bytes: u32::from(m0 & 0x0F) + 1,
+            sync: self.reg(reg::SYNCWORD),
+            autocrc: m0 & 0x20 != 0,
+            autoack: m0 & 0x10 != 0,
+            filter,
+            tx_turnaround: Picos(symbols * SYMBOL.0),
+            rx_turnaround: Picos(12 * SYMBOL.0),
+            rssi_offset_db: self.part.rssi_offset_dbm,
+            cca_threshold_dbm: threshold - self.part.rssi_offset_dbm,
+            cca_hysteresis_db: f64::from(m0 >> 8 & 7),
+            cca_mode: (m0 >> 6 & 3) as u8,
+            pending: self.core.pending,
+            sources: None,
+            rx_after_tx: true,
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        match note {
+            Note::RxDone { .. } => self.core.pending = false,
+            Note::TxUnderflow => self.underflow = true,
             _ => {}
         }
     }
 }
 
 impl RadioChip for Chip {
-    fn name(&self) -> &'static str {
-        "CC2420"
-    }
-
-    fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
-    fn journal_mut(&mut self) -> &mut Journal {
-        &mut self.journal
-    }
+    modem_chip::reaches!(radio "CC2420");
 
     fn select(&mut self, now: Picos) {
         self.advance(now);
         self.access = Access::Address;
-    }
-
-    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
-        self.advance(now);
-        if !self.regulated() || self.power == Power::Reset {
-            self.misuse("the CC2420 was spoken to while its regulator was off or RESETn low");
-            return 0;
-        }
-        self.data(now, mosi)
     }
 
     fn deselect(&mut self, now: Picos) {
@@ -654,70 +579,41 @@ impl RadioChip for Chip {
 
     fn pin(&mut self, now: Picos, pin: Pin, level: bool) {
         self.advance(now);
-        if self.power == Power::Off {
+        if self.core.power == Power::Off {
             return;
         }
-        if Some(pin) == self.pins.vreg_en {
-            self.switch_regulator(now, level);
-        }
-        if Some(pin) == self.pins.resetn && self.regulated() {
-            self.reset(now);
-            self.power = if level { Power::Down } else { Power::Reset };
-        }
+        self.control(now, pin, level);
     }
 
     fn next_event(&self) -> Option<Picos> {
-        let power = match self.power {
-            Power::RegulatorStarts { until } | Power::CrystalStarts { until } => Some(until),
-            _ => None,
-        };
-        let modem = if self.on() { self.modem.next_event() } else { None };
         let held = self.rx_held.then_some(self.busy_until);
-        [power, modem, held].into_iter().flatten().min()
-    }
-
-    fn run_to(&mut self, now: Picos) {
-        self.advance(now);
-    }
-
-    fn power(&mut self, now: Picos, on: bool) {
-        if on == (self.power != Power::Off) {
-            return;
-        }
-        self.reset(now);
-        self.modem.lose_supply();
-        self.now = now;
-        self.bank.fill(0);
-        self.power = if on { Power::RegulatorOff } else { Power::Off };
-        if on && self.pins.vreg_en.is_none() {
-            self.switch_regulator(now, true);
-        }
+        [self.core.next_event(), held].into_iter().flatten().min()
     }
 
     fn levels(&self, out: &mut Vec<(Pin, bool)>) {
-        let alive = self.regulated();
+        let alive = self.core.regulated();
         let io = self.reg(reg::IOCFG0);
         let (fifo, fifop) = self.fifo_pins();
         let cca = match self.reg(reg::IOCFG1) & 0x1F {
-            24 => self.on(),
-            _ => self.on() && self.modem.clear_channel(self.now, &self.config()),
+            24 => self.core.on(),
+            _ => self.core.on() && self.core.modem.clear_channel(self.core.now, &self.config()),
         };
         let mut drive = |pin: Option<Pin>, level: bool, inverted: u16| {
             out.extend(pin.map(|p| (p, alive && level != (io & inverted != 0))));
         };
         drive(self.pins.fifo, fifo, 0x400);
         drive(self.pins.fifop, fifop, 0x200);
-        drive(self.pins.sfd, self.modem.sfd(), 0x100);
+        drive(self.pins.sfd, self.core.modem.sfd(), 0x100);
         drive(self.pins.cca, cca, 0x080);
     }
 
     fn state(&self) -> &'static str {
-        match self.power {
+        match self.core.power {
             Power::Off => "off",
             Power::RegulatorOff => "vreg_off",
             Power::RegulatorStarts { .. } | Power::Reset | Power::Down => "power_down",
             Power::CrystalStarts { .. } => "startup",
-            Power::On => match self.modem.state {
+            Power::On => match self.core.modem.state {
                 State::Idle | State::TxUnderflow => "idle",
                 State::RxCalibrate { .. }
                 | State::TxCalibrate { .. }
@@ -729,29 +625,6 @@ impl RadioChip for Chip {
     }
 
     fn earliest_air(&self, now: Picos) -> Picos {
-        // Eight symbols behind a strobe, if the crystal runs.
-        let turn = Picos(8 * SYMBOL.0);
-        match self.power {
-            Power::On => now + turn,
-            Power::CrystalStarts { until } => until.max(now) + turn,
-            _ => now + micros(self.part.crystal_start_us) + turn,
-        }
-    }
-
-    fn save(&self) -> Vec<u8> {
-        saved(self, self.modem.save_air())
-    }
-
-    fn restore(&mut self, saved: &[u8]) {
-        let Some((mut was, air)) = restored::<Self>(saved) else { return };
-        was.modem.rejoin(&mut self.modem, &air);
-        *self = Self { part: self.part.clone(), pins: self.pins, ..was };
-    }
-
-    fn remains(&self) -> Vec<u8> {
-        if self.journal.has_traffic() {
-            return self.save();
-        }
-        left(self, |chip| &mut chip.journal)
+        self.earliest(now, Picos(8 * SYMBOL.0))
     }
 }

@@ -15,10 +15,11 @@ use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
 use crate::air::Chance;
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, restored, saved};
 use crate::ieee802154::{Header, Identity, Sources};
 use crate::medium::Port;
-use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
+use crate::modem::{Config, Filter, Note, SYMBOL, State};
+use crate::modem_chip::{self, Core, ModemChip, Power, Starts};
 use crate::parts::Cc2520Part;
 use map::*;
 
@@ -39,23 +40,6 @@ pub struct Cc2520Pins {
     pub vreg_en: Option<Pin>,
     /// RESETn.
     pub resetn: Option<Pin>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Power {
-    Off,
-    /// Low power mode 2: the regulator is off.
-    Lpm2,
-    RegulatorStarts {
-        until: Picos,
-    },
-    Reset,
-    CrystalStarts {
-        until: Picos,
-    },
-    /// Low power mode 1: registers and RAM are kept.
-    Lpm1,
-    Active,
 }
 
 /// How many bytes an instruction has, or how many before its data.
@@ -97,9 +81,7 @@ struct Chip {
     part: Cc2520Part,
     #[serde(skip)]
     pins: Cc2520Pins,
-    journal: Journal,
-    power: Power,
-    modem: Modem,
+    core: Core,
     #[serde(with = "crate::chip::array")]
     regs: [u8; 0x80],
     /// RAM from 0x200.
@@ -117,10 +99,7 @@ struct Chip {
     authentic: [bool; 2],
     sampled_cca: bool,
     fifop: bool,
-    pending: bool,
     inputs: [bool; 6],
-    now: Picos,
-    notes: Vec<(Picos, Note)>,
 }
 
 impl Radio {
@@ -137,9 +116,7 @@ impl Chip {
         Self {
             part,
             pins,
-            journal: Journal::default(),
-            power: Power::Off,
-            modem: Modem::new(port),
+            core: Core::new(port),
             regs: RESET,
             bank: [0; (ram::END - ram::FREE) as usize],
             exceptions: 0,
@@ -152,10 +129,7 @@ impl Chip {
             authentic: [false; 2],
             sampled_cca: false,
             fifop: false,
-            pending: false,
             inputs: [false; 6],
-            now: Picos(0),
-            notes: Vec::new(),
         }
     }
 
@@ -165,19 +139,6 @@ impl Chip {
 
     fn raise(&mut self, exception: u8) {
         self.exceptions |= 1 << exception;
-    }
-
-    fn reset(&mut self, now: Picos) {
-        self.modem.reset(now);
-        self.regs = RESET;
-        self.exceptions = 0;
-        self.instruction.clear();
-        self.buffered = 0;
-        self.jobs = [None, None];
-        self.authentic = [false; 2];
-        self.sampled_cca = false;
-        self.fifop = false;
-        self.pending = false;
     }
 
     fn long(&self, address: u16) -> u32 {
@@ -192,45 +153,6 @@ impl Chip {
     fn bits(&self, register: u16) -> u32 {
         let r = |i| u32::from(self.reg(register + i));
         r(0) | r(1) << 8 | r(2) << 16
-    }
-
-    fn config(&self) -> Config {
-        let (f0, f1) = (self.reg(reg::FRMFILT0), self.reg(reg::FRMFILT1));
-        let (c0, m) = (self.reg(reg::FRMCTRL0), self.reg(reg::SRCMATCH));
-        let i = usize::from(ram::EXTADDR - ram::FREE);
-        let filter = (f0 & 1 != 0).then(|| Filter {
-            identity: Identity {
-                pan: self.word(ram::PANID),
-                short: self.word(ram::SHORTADDR),
-                extended: std::array::from_fn(|k| self.bank[i + k]),
-                coordinator: f0 & 2 != 0,
-            },
-            accept: std::array::from_fn(|k| f1 >> (3 + k) & 1 != 0),
-            accept_reserved: f1 & 0x80 != 0,
-            beacons_of_any: true,
-            max_version: f0 >> 2 & 3,
-            reserved_mask: f0 >> 4 & 7,
-            least_bytes: 9,
-        });
-        let sources = (f0 & 1 != 0 && m & 1 != 0).then(|| self.sources());
-        Config {
-            carrier_hz: (2394 + u64::from(self.reg(reg::FREQCTRL) & 0x7F)) * 1_000_000,
-            power_dbm: self.output().map_or(0.0, |p| p.1),
-            preamble_bytes: u32::from(self.reg(reg::MDMCTRL0) >> 1 & 0x0F) + 1,
-            sync: 0xA70F,
-            autocrc: c0 & 0x40 != 0,
-            autoack: c0 & 0x20 != 0,
-            filter,
-            tx_turnaround: Picos(12 * SYMBOL.0),
-            rx_turnaround: Picos(12 * SYMBOL.0),
-            rssi_offset_db: self.part.rssi_offset_dbm,
-            cca_threshold_dbm: f64::from(self.reg(reg::CCACTRL0) as i8) - self.part.rssi_offset_dbm,
-            cca_hysteresis_db: f64::from(self.reg(reg::CCACTRL1) & 7),
-            cca_mode: self.reg(reg::CCACTRL1) >> 3 & 3,
-            pending: self.pending || self.reg(reg::FRMCTRL1) & 4 != 0,
-            sources,
-            rx_after_tx: self.rx_mask() != 0,
-        }
     }
 
     fn sources(&self) -> Sources {
@@ -250,10 +172,6 @@ impl Chip {
         POWER.iter().find(|p| p.0 == self.reg(reg::TXPOWER))
     }
 
-    fn active(&self) -> bool {
-        self.power == Power::Active
-    }
-
     fn rx_mask(&self) -> u16 {
         u16::from_le_bytes([self.reg(reg::RXENABLE0), self.reg(reg::RXENABLE1)])
     }
@@ -262,14 +180,13 @@ impl Chip {
 
     fn advance(&mut self, now: Picos) {
         loop {
-            match self.power {
+            match self.core.power {
                 Power::RegulatorStarts { until } if until <= now => {
                     // Out of reset the crystal starts by itself.
-                    self.power =
-                        Power::CrystalStarts { until: until + micros(self.part.crystal_start_us) };
+                    self.start_crystal(until);
                     continue;
                 }
-                Power::CrystalStarts { until } if until <= now => self.power = Power::Active,
+                Power::CrystalStarts { until } if until <= now => self.core.power = Power::On,
                 _ => {}
             }
             break;
@@ -280,16 +197,7 @@ impl Chip {
                 self.raise(exception::DPU_DONE_L + priority as u8);
             }
         }
-        if self.active() {
-            let cfg = self.config();
-            let mut notes = std::mem::take(&mut self.notes);
-            self.modem.run_to(now, &cfg, &mut notes);
-            for (at, note) in notes.drain(..) {
-                self.note(at, note);
-            }
-            self.notes = notes;
-        }
-        self.now = self.now.max(now);
+        self.run_modem(now);
         self.watch_fifop();
     }
 
@@ -299,33 +207,6 @@ impl Chip {
             self.raise(exception::FIFOP);
         }
         self.fifop = fifop;
-    }
-
-    fn note(&mut self, at: Picos, note: Note) {
-        self.modem.book(&mut self.journal, at, &note);
-        match note {
-            Note::RxSfd | Note::TxSfd => self.raise(exception::SFD),
-            Note::RxAccepted { header } => {
-                self.raise(exception::RX_FRM_ACCEPTED);
-                if let Some(h) = header {
-                    self.match_source(&h);
-                }
-            }
-            Note::RxDone { .. } => {
-                self.raise(exception::RX_FRM_DONE);
-                self.pending = false;
-            }
-            Note::RxRejected => {}
-            Note::RxOverflow => self.raise(exception::RX_OVERFLOW),
-            Note::TxDone | Note::AckDone => {
-                let done = note == Note::TxDone;
-                self.raise(if done { exception::TX_FRM_DONE } else { exception::TX_ACK_DONE });
-                if self.modem.state == State::Idle {
-                    self.raise(exception::RF_IDLE);
-                }
-            }
-            Note::TxUnderflow => self.raise(exception::TX_UNDERFLOW),
-        }
     }
 
     fn match_source(&mut self, h: &Header) {
@@ -354,25 +235,25 @@ impl Chip {
     }
 
     fn status(&self) -> u8 {
-        u8::from(self.active()) << 7
-            | u8::from(self.modem.rssi_valid(self.now)) << 6
+        u8::from(self.core.on()) << 7
+            | u8::from(self.core.modem.rssi_valid(self.core.now)) << 6
             | u8::from(self.channel(reg::EXCMASKA0)) << 5
             | u8::from(self.channel(reg::EXCMASKB0)) << 4
             | u8::from(self.jobs[1].is_some()) << 3
             | u8::from(self.jobs[0].is_some()) << 2
-            | u8::from(self.modem.transmitting()) << 1
+            | u8::from(self.core.modem.transmitting()) << 1
             | u8::from(self.receiver_on())
     }
 
     fn receiver_on(&self) -> bool {
-        matches!(self.modem.state, State::RxCalibrate { .. } | State::Search | State::Receive)
+        matches!(self.core.modem.state, State::RxCalibrate { .. } | State::Search | State::Receive)
     }
 
     fn byte(&mut self, now: Picos, mosi: u8) -> u8 {
         self.instruction.push(mosi);
         let (op, n) = (self.instruction[0], self.instruction.len());
         let status = self.status();
-        if !self.active() && n == 1 && !matches!(op, 0x00 | 0x0F | 0x40 | 0x80..=0xFF) {
+        if !self.core.on() && n == 1 && !matches!(op, 0x00 | 0x0F | 0x40 | 0x80..=0xFF) {
             self.misuse(&format!(
                 "instruction {op:#04x} was given to the CC2520 without a running crystal; wait until SO is high behind SXOSCON"
             ));
@@ -424,7 +305,7 @@ impl Chip {
             }
             0x3A => {
                 self.put_tx(mosi);
-                self.modem.tx.len() as u8
+                self.core.modem.tx.len() as u8
             }
             0x3C => Chance::new(now.0 as u64 ^ 0x2520).bits() as u8,
             0x56 => {
@@ -442,7 +323,7 @@ impl Chip {
     }
 
     fn take_rx(&mut self) -> u8 {
-        let byte = self.modem.pop_rx();
+        let byte = self.core.modem.pop_rx();
         if byte.is_none() {
             self.raise(exception::RX_UNDERFLOW);
         }
@@ -451,7 +332,7 @@ impl Chip {
     }
 
     fn put_tx(&mut self, byte: u8) {
-        if !self.modem.write_tx(byte) {
+        if !self.core.modem.write_tx(byte) {
             self.raise(exception::TX_OVERFLOW);
         }
     }
@@ -500,31 +381,29 @@ impl Chip {
                 }
             }
             0x04 => {
-                self.modem.assess(now, &cfg);
-                self.sampled_cca = self.modem.clear_channel(now, &cfg);
+                self.core.modem.assess(now, &cfg);
+                self.sampled_cca = self.core.modem.clear_channel(now, &cfg);
             }
             0x0F => {
                 self.reset(now);
-                self.power =
-                    Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
+                self.start_crystal(now);
             }
-            0x40 if self.power == Power::Lpm1 => {
-                self.power =
-                    Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
+            0x40 if self.core.power == Power::Down => {
+                self.start_crystal(now);
             }
             0x41 => self.unknown("STXCAL was strobed (synthesizer without transmission)"),
             0x42 => {
-                self.journal.counts.calibrations += 1;
+                self.core.journal.counts.calibrations += 1;
                 self.regs[usize::from(reg::RXENABLE0)] |= 0x80;
-                if self.modem.receiving() {
+                if self.core.modem.receiving() {
                     self.raise(exception::RX_FRM_ABORTED);
                 }
-                self.modem.rx_on(now, &cfg);
+                self.core.modem.rx_on(now, &cfg);
             }
             0x43 => self.transmit(now),
             0x44 => {
-                self.modem.assess(now, &cfg);
-                self.sampled_cca = self.modem.clear_channel(now, &cfg);
+                self.core.modem.assess(now, &cfg);
+                self.sampled_cca = self.core.modem.clear_channel(now, &cfg);
                 if self.sampled_cca {
                     self.transmit(now);
                 }
@@ -532,33 +411,30 @@ impl Chip {
             0x45 => {
                 self.regs[usize::from(reg::RXENABLE0)] = 0;
                 self.regs[usize::from(reg::RXENABLE1)] = 0;
-                if self.modem.receiving() {
+                if self.core.modem.receiving() {
                     self.raise(exception::RX_FRM_ABORTED);
                 }
-                if self.modem.state != State::Idle {
+                if self.core.modem.state != State::Idle {
                     self.raise(exception::RF_IDLE);
                 }
-                self.modem.rf_off(now);
+                self.core.modem.rf_off(now);
             }
             0x46 => {
-                if self.modem.state != State::Idle {
+                if self.core.modem.state != State::Idle {
                     self.raise(exception::USAGE_ERROR);
                     return;
                 }
-                self.power = Power::Lpm1;
+                self.core.power = Power::Down;
             }
             0x47 => {
-                self.modem.flush_rx(now);
+                self.core.modem.flush_rx(now);
                 self.watch_fifop();
             }
-            0x48 => self.modem.flush_tx(now, &cfg),
+            0x48 => self.core.modem.flush_tx(now, &cfg),
             0x49 | 0x4A => {
-                self.pending = strobe == 0x4A;
-                if !cfg.autoack && self.modem.receiving() {
-                    self.modem.manual_ack = Some(self.pending);
-                }
+                self.core.acknowledge(strobe == 0x4A, cfg.autoack);
             }
-            0x4B => self.modem.no_ack = self.modem.receiving(),
+            0x4B => self.core.modem.no_ack = self.core.modem.receiving(),
             0x4C => self.set_rx_mask(now, self.rx_mask() | 0x20),
             0x4D => self.set_rx_mask(now, self.rx_mask() & !0x20),
             _ => {}
@@ -569,25 +445,25 @@ impl Chip {
         if self.output().is_none() {
             self.unknown("a transmission at the TXPOWER after reset, which has no printed power");
         }
-        if self.modem.state == State::TxUnderflow {
+        if self.core.modem.state == State::TxUnderflow {
             // Only flushing leaves an underflow.
             return;
         }
-        self.journal.counts.calibrations += 1;
+        self.core.journal.counts.calibrations += 1;
         if self.reg(reg::FRMCTRL1) & 1 != 0 {
             self.regs[usize::from(reg::RXENABLE0)] |= 0x40;
         }
         let cfg = self.config();
-        self.modem.tx_on(now, &cfg);
+        self.core.modem.tx_on(now, &cfg);
     }
 
     // --- pins -------------------------------------------------------------------------------------------
 
     fn fifo_pins(&self) -> (bool, bool) {
-        if !self.active() {
+        if !self.core.on() {
             return (false, false);
         }
-        self.modem.fifo_pins(usize::from(self.reg(reg::FIFOPCTRL) & 0x7F))
+        self.core.modem.fifo_pins(usize::from(self.reg(reg::FIFOPCTRL) & 0x7F))
     }
 
     /// What a GPIO pin shows, if it is an output.
@@ -603,66 +479,112 @@ impl Chip {
             0x22 => self.channel(reg::EXCMASKB0),
             0x27 => fifo,
             0x28 => fifop,
-            0x29 => self.active() && self.modem.clear_channel(self.now, &self.config()),
-            0x2A => self.modem.sfd(),
-            0x2B => self.active() && self.modem.locked(),
-            0x2C => self.modem.rssi_valid(self.now),
+            0x29 => self.core.on() && self.core.modem.clear_channel(self.core.now, &self.config()),
+            0x2A => self.core.modem.sfd(),
+            0x2B => self.core.on() && self.core.modem.locked(),
+            0x2C => self.core.modem.rssi_valid(self.core.now),
             0x2D => self.sampled_cca,
             0x7F => true,
             _ => false,
         };
         Some(level == (self.reg(reg::GPIOPOLARITY) >> n & 1 != 0))
     }
+}
 
-    fn regulated(&self) -> bool {
-        !matches!(self.power, Power::Off | Power::Lpm2 | Power::RegulatorStarts { .. })
+impl ModemChip for Chip {
+    modem_chip::reaches!(modem);
+
+    fn released(&mut self, now: Picos) {
+        self.start_crystal(now);
     }
 
-    fn switch_regulator(&mut self, now: Picos, on: bool) {
-        match (on, self.power) {
-            (true, Power::Lpm2) => {
-                self.power =
-                    Power::RegulatorStarts { until: now + micros(self.part.regulator_start_us) };
+    fn reset(&mut self, now: Picos) {
+        self.core.modem.reset(now);
+        self.regs = RESET;
+        self.exceptions = 0;
+        self.instruction.clear();
+        self.buffered = 0;
+        self.jobs = [None, None];
+        self.authentic = [false; 2];
+        self.sampled_cca = false;
+        self.fifop = false;
+        self.core.pending = false;
+    }
+
+    fn config(&self) -> Config {
+        let (f0, f1) = (self.reg(reg::FRMFILT0), self.reg(reg::FRMFILT1));
+        let (c0, m) = (self.reg(reg::FRMCTRL0), self.reg(reg::SRCMATCH));
+        let i = usize::from(ram::EXTADDR - ram::FREE);
+        let filter = (f0 & 1 != 0).then(|| Filter {
+            identity: Identity {
+                pan: self.word(ram::PANID),
+                short: self.word(ram::SHORTADDR),
+                extended: std::array::from_fn(|k| self.bank[i + k]),
+                coordinator: f0 & 2 != 0,
+            },
+            accept: std::array::from_fn(|k| f1 >> (3 + k) & 1 != 0),
+            accept_reserved: f1 & 0x80 != 0,
+            beacons_of_any: true,
+            max_version: f0 >> 2 & 3,
+            reserved_mask: f0 >> 4 & 7,
+            least_bytes: 9,
+        });
+        let sources = (f0 & 1 != 0 && m & 1 != 0).then(|| self.sources());
+        Config {
+            carrier_hz: (2394 + u64::from(self.reg(reg::FREQCTRL) & 0x7F)) * 1_000_000,
+            power_dbm: self.output().map_or(0.0, |p| p.1),
+            preamble_bytes: u32::from(self.reg(reg::MDMCTRL0) >> 1 & 0x0F) + 1,
+            sync: 0xA70F,
+            autocrc: c0 & 0x40 != 0,
+            autoack: c0 & 0x20 != 0,
+            filter,
+            tx_turnaround: Picos(12 * SYMBOL.0),
+            rx_turnaround: Picos(12 * SYMBOL.0),
+            rssi_offset_db: self.part.rssi_offset_dbm,
+            cca_threshold_dbm: f64::from(self.reg(reg::CCACTRL0) as i8) - self.part.rssi_offset_dbm,
+            cca_hysteresis_db: f64::from(self.reg(reg::CCACTRL1) & 7),
+            cca_mode: self.reg(reg::CCACTRL1) >> 3 & 3,
+            pending: self.core.pending || self.reg(reg::FRMCTRL1) & 4 != 0,
+            sources,
+            rx_after_tx: self.rx_mask() != 0,
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        match note {
+            Note::RxSfd | Note::TxSfd => self.raise(exception::SFD),
+            Note::RxAccepted { header } => {
+                self.raise(exception::RX_FRM_ACCEPTED);
+                if let Some(h) = header {
+                    self.match_source(&h);
+                }
             }
-            (false, Power::Off | Power::Lpm2) => {}
-            (false, _) => {
-                self.reset(now);
-                self.bank.fill(0);
-                self.power = Power::Lpm2;
+            Note::RxDone { .. } => {
+                self.raise(exception::RX_FRM_DONE);
+                self.core.pending = false;
             }
-            _ => {}
+            Note::RxRejected => {}
+            Note::RxOverflow => self.raise(exception::RX_OVERFLOW),
+            Note::TxDone | Note::AckDone => {
+                let done = note == Note::TxDone;
+                self.raise(if done { exception::TX_FRM_DONE } else { exception::TX_ACK_DONE });
+                if self.core.modem.state == State::Idle {
+                    self.raise(exception::RF_IDLE);
+                }
+            }
+            Note::TxUnderflow => self.raise(exception::TX_UNDERFLOW),
         }
     }
 }
 
 impl RadioChip for Chip {
-    fn name(&self) -> &'static str {
-        "CC2520"
-    }
-
-    fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
-    fn journal_mut(&mut self) -> &mut Journal {
-        &mut self.journal
-    }
+    modem_chip::reaches!(radio "CC2520");
 
     fn select(&mut self, now: Picos) {
         self.advance(now);
         self.selected = true;
         self.clocked = false;
         self.instruction.clear();
-    }
-
-    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
-        self.advance(now);
-        self.clocked = true;
-        if !self.regulated() || self.power == Power::Reset {
-            self.misuse("the CC2520 was spoken to while its regulator was off or RESETn low");
-            return 0;
-        }
-        self.byte(now, mosi)
     }
 
     fn deselect(&mut self, now: Picos) {
@@ -677,20 +599,10 @@ impl RadioChip for Chip {
 
     fn pin(&mut self, now: Picos, pin: Pin, level: bool) {
         self.advance(now);
-        if self.power == Power::Off {
+        if self.core.power == Power::Off {
             return;
         }
-        if Some(pin) == self.pins.vreg_en {
-            self.switch_regulator(now, level);
-        }
-        if Some(pin) == self.pins.resetn && self.regulated() {
-            self.reset(now);
-            self.power = if level {
-                Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) }
-            } else {
-                Power::Reset
-            };
-        }
+        self.control(now, pin, level);
         for n in 0..6 {
             if Some(pin) != self.pins.gpio[n] {
                 continue;
@@ -698,42 +610,19 @@ impl RadioChip for Chip {
             let rising = level && !std::mem::replace(&mut self.inputs[n], level);
             let control = self.regs[usize::from(reg::GPIOCTRL0) + n];
             let strobe = GPIO_STROBES.iter().find(|s| s.0 | 0x80 == control);
-            if let (true, true, Some((_, strobe))) = (rising, self.active(), strobe) {
+            if let (true, true, Some((_, strobe))) = (rising, self.core.on(), strobe) {
                 self.strobe(now, *strobe);
             }
         }
     }
 
     fn next_event(&self) -> Option<Picos> {
-        let power = match self.power {
-            Power::RegulatorStarts { until } | Power::CrystalStarts { until } => Some(until),
-            _ => None,
-        };
-        let modem = if self.active() { self.modem.next_event() } else { None };
         let jobs = self.jobs.iter().flatten().map(|j| j.until).min();
-        [power, modem, jobs].into_iter().flatten().min()
-    }
-
-    fn run_to(&mut self, now: Picos) {
-        self.advance(now);
-    }
-
-    fn power(&mut self, now: Picos, on: bool) {
-        if on == (self.power != Power::Off) {
-            return;
-        }
-        self.reset(now);
-        self.modem.lose_supply();
-        self.now = now;
-        self.bank.fill(0);
-        self.power = if on { Power::Lpm2 } else { Power::Off };
-        if on && self.pins.vreg_en.is_none() {
-            self.switch_regulator(now, true);
-        }
+        [self.core.next_event(), jobs].into_iter().flatten().min()
     }
 
     fn levels(&self, out: &mut Vec<(Pin, bool)>) {
-        if !self.regulated() {
+        if !self.core.regulated() {
             return;
         }
         for (n, pin) in self.pins.gpio.iter().enumerate() {
@@ -742,17 +631,17 @@ impl RadioChip for Chip {
             }
         }
         if let (Some(pin), true) = (self.pins.somi, self.selected && !self.clocked) {
-            out.push((pin, self.active()));
+            out.push((pin, self.core.on()));
         }
     }
 
     fn state(&self) -> &'static str {
-        match self.power {
+        match self.core.power {
             Power::Off => "off",
-            Power::Lpm2 => "lpm2",
+            Power::RegulatorOff => "lpm2",
             Power::RegulatorStarts { .. } | Power::CrystalStarts { .. } | Power::Reset => "startup",
-            Power::Lpm1 => "lpm1",
-            Power::Active => match self.modem.state {
+            Power::Down => "lpm1",
+            Power::On => match self.core.modem.state {
                 State::Idle | State::TxUnderflow => "active",
                 State::RxCalibrate { .. }
                 | State::TxCalibrate { .. }
@@ -765,28 +654,6 @@ impl RadioChip for Chip {
     }
 
     fn earliest_air(&self, now: Picos) -> Picos {
-        let turn = Picos(12 * SYMBOL.0);
-        match self.power {
-            Power::Active => now + turn,
-            Power::CrystalStarts { until } => until.max(now) + turn,
-            _ => now + micros(self.part.crystal_start_us) + turn,
-        }
-    }
-
-    fn save(&self) -> Vec<u8> {
-        saved(self, self.modem.save_air())
-    }
-
-    fn restore(&mut self, saved: &[u8]) {
-        let Some((mut was, air)) = restored::<Self>(saved) else { return };
-        was.modem.rejoin(&mut self.modem, &air);
-        *self = Self { part: self.part.clone(), pins: self.pins, ..was };
-    }
-
-    fn remains(&self) -> Vec<u8> {
-        if self.journal.has_traffic() {
-            return self.save();
-        }
-        left(self, |chip| &mut chip.journal)
+        self.earliest(now, Picos(12 * SYMBOL.0))
     }
 }

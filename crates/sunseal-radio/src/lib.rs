@@ -20,6 +20,7 @@ mod gateway;
 mod ieee802154;
 mod medium;
 mod modem;
+mod modem_chip;
 mod network;
 mod parts;
 mod security;

@@ -11,7 +11,7 @@ use crate::cc2420::Cc2420Pins;
 use crate::cc2500::RadioPins;
 use crate::cc2520::Cc2520Pins;
 use crate::chip::{Radio, RadioHandle};
-use crate::medium::{Medium, Position};
+use crate::medium::{Medium, Port, Position};
 use crate::parts::{RadioPart, ReceiverPart};
 
 /// What is wrong with a board's radio.
@@ -102,21 +102,11 @@ fn channel(text: &str) -> Result<u8, WiringError> {
     number.ok_or_else(|| WiringError::Channel { text: text.to_owned() })
 }
 
-/// Puts a radio on a machine and switches its supply as the machine's. `wiring` is the board's table
-/// `[radio]` without `part`: `serial` (or `usci`) names the serial interface, `rssi` the channel of the analogue to
-/// digital converter that an analogue output leads to, the other keys the pins of the microcontroller. The lines of
-/// the serial interface itself (`simo`, `clk`, also `somi`) may be named and need not; `part` and `message` say which
-/// radio it is.
-///
-/// # Errors
-/// If the chip has no such connection, lacks one, or the machine has no such interface.
-pub fn attach(
-    machine: &mut Machine,
-    part: RadioPart,
-    wiring: &BTreeMap<String, String>,
-    medium: &Medium,
-    position: Position,
-) -> Result<RadioHandle, WiringError> {
+/// The pins by their keys, and the converter's channel of an analogue output.
+fn read_wires<'a>(
+    part: &RadioPart,
+    wiring: &'a BTreeMap<String, String>,
+) -> Result<(BTreeMap<&'a str, Pin>, Option<u8>), WiringError> {
     let model = part.model();
     let (must, may) = part.keys();
     let mut pins: BTreeMap<&str, Pin> = BTreeMap::new();
@@ -144,13 +134,17 @@ pub fn attach(
     if let Some(key) = must.iter().find(|k| !pins.contains_key(*k)) {
         return Err(WiringError::Missing { key, model });
     }
-    let pin = |key: &str| pins.get(key).copied();
-    let serial = wiring.get("serial").or_else(|| wiring.get("usci")).map(String::as_str);
-    if serial.is_none() && pin("dio").is_none() {
-        return Err(WiringError::Missing { key: "serial", model });
-    }
-    let port = medium.join(position, part.receiver());
-    let (radio, handle) = match part {
+    Ok((pins, rssi))
+}
+
+/// The chip with its pins; without a serial interface it has its data by `dio` and `dclk`.
+fn made(
+    part: RadioPart,
+    pin: &dyn Fn(&str) -> Option<Pin>,
+    by_pins: bool,
+    port: Port,
+) -> (Radio, RadioHandle) {
+    match part {
         RadioPart::Cc2500(p) => {
             let wired = RadioPins { gdo0: pin("gdo0"), gdo2: pin("gdo2"), somi: pin("somi") };
             Radio::cc2500_on(p, wired, port)
@@ -181,12 +175,38 @@ pub fn attach(
                 pale: pin("pale"),
                 pclk: pin("pclk"),
                 pdata: pin("pdata"),
-                dio: pin("dio").filter(|_| serial.is_none()),
-                dclk: pin("dclk").filter(|_| serial.is_none()),
+                dio: pin("dio").filter(|_| by_pins),
+                dclk: pin("dclk").filter(|_| by_pins),
             };
             Radio::cc1000(p, wired, Some(port))
         }
-    };
+    }
+}
+
+/// Puts a radio on a machine and switches its supply as the machine's. `wiring` is the board's table
+/// `[radio]` without `part`: `serial` (or `usci`) names the serial interface, `rssi` the channel of the analogue to
+/// digital converter that an analogue output leads to, the other keys the pins of the microcontroller. The lines of
+/// the serial interface itself (`simo`, `clk`, also `somi`) may be named and need not; `part` and `message` say which
+/// radio it is.
+///
+/// # Errors
+/// If the chip has no such connection, lacks one, or the machine has no such interface.
+pub fn attach(
+    machine: &mut Machine,
+    part: RadioPart,
+    wiring: &BTreeMap<String, String>,
+    medium: &Medium,
+    position: Position,
+) -> Result<RadioHandle, WiringError> {
+    let model = part.model();
+    let (pins, rssi) = read_wires(&part, wiring)?;
+    let pin = |key: &str| pins.get(key).copied();
+    let serial = wiring.get("serial").or_else(|| wiring.get("usci")).map(String::as_str);
+    if serial.is_none() && pin("dio").is_none() {
+        return Err(WiringError::Missing { key: "serial", model });
+    }
+    let port = medium.join(position, part.receiver());
+    let (radio, handle) = made(part, &pin, serial.is_none(), port);
     let now = machine.time();
     let on = machine.is_powered();
     let csn = pin("csn");

@@ -3,7 +3,10 @@
 
 mod bench;
 
-use bench::{Bench, US, data_frame, goes_on_alike, loses_the_same_whenever, near, part, together};
+use bench::{
+    Bench, Strobes, US, data_frame, goes_on_from_any_part_of_a_frame, loses_the_same_whenever,
+    near, part, problem, sends_two_unread, survives, together,
+};
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
 use sunseal_radio::{Cc2420Pins, Medium, Position, Radio, fcs};
@@ -29,6 +32,9 @@ const SRXDEC: u8 = 0x0C;
 const STXENC: u8 = 0x0D;
 const SAES: u8 = 0x0E;
 const READ: u8 = 0x40;
+
+/// In front of a frame stands the address of the TXFIFO.
+const STROBES: Strobes = Strobes { listen: SRXON, load: 0x3E, send: STXON };
 
 fn pins() -> Cc2420Pins {
     Cc2420Pins {
@@ -257,13 +263,7 @@ fn the_receive_fifo_overflows_and_is_flushed() {
     let m = near();
     let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
     b.transaction(&[SRXON]);
-    together(&mut [&mut a, &mut b], 500);
-    for _ in 0..2 {
-        a.load(&data_frame(0x22, 2, 1, 1, false, &[1; 80]));
-        a.transaction(&[STXON]);
-        b.now = a.now;
-        together(&mut [&mut a, &mut b], 5000);
-    }
+    sends_two_unread(&mut a, &mut b, &STROBES);
     assert_eq!(b.radio.counts().overflows, 1);
     // FIFO low and FIFOP high say so.
     assert!(!b.level(FIFO) && b.level(FIFOP));
@@ -481,11 +481,7 @@ fn ctr_and_cbc_mac_in_line() {
 
 #[test]
 fn what_the_chip_or_the_model_cannot_do_has_a_name() {
-    let problem = |f: fn(&mut Bench)| {
-        let mut b = ready(None, 1);
-        f(&mut b);
-        b.radio.problem().unwrap()
-    };
+    let problem = |f: fn(&mut Bench)| problem(ready(None, 1), f);
     assert!(problem(|b| b.write(0x12, 0x0504)).contains("MDMCTRL1 is 0x0504"));
     assert!(problem(|b| b.write(0x1B, 0x0020)).contains("battery monitor"));
     assert!(problem(|b| b.write(0x22, 0x0001)).contains("test register 0x22"));
@@ -513,18 +509,9 @@ proptest! {
     #[test]
     fn any_bytes_are_survived(seed in any::<u64>(), bytes in proptest::collection::vec(any::<u8>(), 1..400)) {
         let m = near();
-        let mut b = ready(Some(&m), 1);
-        let mut x = seed;
-        for chunk in bytes.chunks(7) {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            b.transaction(chunk);
-            if x >> 60 == 0 {
-                b.set(RESETN, x >> 59 & 1 != 0);
-            }
-            b.wait_us((x >> 52).into());
-        }
-        b.chip.power(b.now, false);
-        prop_assert_eq!(b.chip.state(), "off");
+        survives(ready(Some(&m), 1), seed, &bytes, 7, |b, x| {
+            b.set(RESETN, x >> 59 & 1 != 0);
+        });
     }
 }
 
@@ -541,25 +528,12 @@ fn strobing_off_leaves_reception_and_idle_is_cheap() {
 
 #[test]
 fn a_snapshot_in_the_middle_of_a_frame_goes_on_as_the_chip_did() {
-    for after_us in [0, 100, 400, 900, 3000] {
-        let mut b = ready(Some(&near()), 1);
-        b.transaction(&[SRXON]);
-        b.wait_us(500);
-        b.load(&data_frame(0x22, 2, 1, 7, true, b"kept with its air"));
-        b.transaction(&[STXON]);
-        b.wait_us(after_us);
-        let reads = |b: &mut Bench| format!("{:?} {}", b.ram_read(0x168, 4), b.status());
-        goes_on_alike(&mut b, chip(Some(&near())), 2500, reads);
-        assert_eq!(b.radio.counts().sent, 1);
-        b.sound();
-    }
-    // Another's antenna on the same air cannot be taken back with it.
-    let shared = near();
-    let (a, _b) = (chip(Some(&shared)), chip(Some(&shared)));
-    assert!(!a.radio.can_go_back());
+    goes_on_from_any_part_of_a_frame(ready, chip, &STROBES, |b| {
+        format!("{:?} {}", b.ram_read(0x168, 4), b.status())
+    });
 }
 
 #[test]
 fn a_loss_of_power_leaves_the_same_whenever_it_comes() {
-    loses_the_same_whenever(ready, SRXON, STXON);
+    loses_the_same_whenever(ready, &STROBES);
 }

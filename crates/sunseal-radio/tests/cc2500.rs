@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The CC2500 against short scripts on its SPI bus.
 
-use std::path::{Path, PathBuf};
+mod bench;
+
 use std::sync::{Arc, Mutex};
 
+use bench::{Bench, US, data, part};
 use sunseal_link::InlineBytes;
 use sunseal_link::air::Train;
 use sunseal_mcu::{Part, Pin};
-use sunseal_power::{PowerSet, load_part};
+use sunseal_power::PowerSet;
 use sunseal_radio::{
     Air, AirError, Answer, Cc2500Part, LinkLoss, LoopbackAir, Medium, MediumConfig, Position,
-    Radio, RadioHandle, RadioPins, Sent, Silence,
+    Radio, RadioPins, Sent, Silence,
 };
 use sunseal_trace::{OperatingPoint, Picos};
 
-const US: u128 = 1_000_000;
 const SRES: u8 = 0x30;
 const SRX: u8 = 0x34;
 const STX: u8 = 0x35;
@@ -27,30 +28,21 @@ const SNOP: u8 = 0x3D;
 const READ: u8 = 0x80;
 const BURST: u8 = 0x40;
 
-/// A program's view of the chip: it clocks one byte in four microseconds.
-struct Bench {
-    chip: Radio,
-    radio: RadioHandle,
-    now: Picos,
-}
-
 impl Bench {
-    fn new(air: impl Air + 'static) -> Self {
-        let part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
+    /// A chip whose packets this air answers.
+    fn on_air(air: impl Air + 'static) -> Self {
         let pins = RadioPins {
             gdo0: Some(Pin::new(1, 7)),
             gdo2: Some(Pin::new(1, 6)),
             somi: Some(Pin::new(3, 2)),
         };
-        let (mut chip, radio) = Radio::cc2500(part, pins, Box::new(air));
-        chip.power(Picos(0), true);
-        Self { chip, radio, now: Picos(0) }
+        Self::new(Radio::cc2500(part("cc2500"), pins, Box::new(air)))
     }
 
     /// A chip that is configured as the node's driver does it: 250 kBd, 4 byte preamble, 30/32 sync,
     /// variable length, CRC, status appended, calibration on leaving IDLE, back to IDLE after a packet.
     fn ready(air: impl Air + 'static) -> Self {
-        let mut b = Self::new(air);
+        let mut b = Self::on_air(air);
         b.wait_us(200);
         for (address, value) in [
             (0x02, 0x06),
@@ -67,27 +59,18 @@ impl Bench {
         b
     }
 
-    /// Lets time go by, calling the chip when it wants to be called.
-    fn wait_us(&mut self, us: u128) {
-        let end = self.now + Picos(us * US);
-        while let Some(at) = self.chip.next_event().filter(|at| *at <= end) {
-            assert!(at >= self.now, "an event in the past");
-            self.now = at;
-            self.chip.event(at);
+    /// A chip among others, without pins, with these registers written and full output power.
+    fn on_medium(m: &Medium, registers: &[(u8, u8)]) -> Self {
+        let part: Cc2500Part = part("cc2500");
+        let port = m.join(Position::default(), part.receiver);
+        let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
+        let mut b = Self::new(Radio::cc2500_on(part, pins, port));
+        b.wait_us(200);
+        for (address, value) in registers {
+            b.write(*address, *value);
         }
-        self.now = end;
-    }
-
-    fn transaction(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.chip.select(self.now);
-        let mut out = Vec::new();
-        for b in bytes {
-            self.wait_us(4);
-            out.push(self.chip.transfer(self.now, *b));
-        }
-        self.chip.deselect(self.now);
-        self.wait_us(1);
-        out
+        b.transaction(&[0x3E, 0xFE]);
+        b
     }
 
     fn strobe(&mut self, s: u8) -> u8 {
@@ -119,17 +102,13 @@ impl Bench {
     }
 }
 
-fn data() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data")
-}
-
 fn packet(len: u8) -> Vec<u8> {
     (0..=len).map(|i| if i == 0 { len } else { i }).collect()
 }
 
 #[test]
 fn it_starts_in_a_hundred_and_fifty_microseconds_and_says_when() {
-    let mut b = Bench::new(Silence);
+    let mut b = Bench::on_air(Silence);
     assert_eq!(b.chip.state(), "startup");
     b.chip.select(b.now);
     let somi = |b: &Bench| b.chip.pins()[2];
@@ -145,7 +124,7 @@ fn it_starts_in_a_hundred_and_fifty_microseconds_and_says_when() {
 
 #[test]
 fn registers_hold_and_a_reset_brings_the_printed_values_back() {
-    let mut b = Bench::new(Silence);
+    let mut b = Bench::on_air(Silence);
     b.wait_us(200);
     assert_eq!((b.read(0x30), b.read(0x31)), (0x80, 0x03));
     assert_eq!((b.read(0x00), b.read(0x04), b.read(0x2E)), (0x29, 0xD3, 0x0B));
@@ -234,7 +213,7 @@ fn a_packet_of_64_bytes_costs_what_mane_printed() {
     );
     assert!((without / 0.137 - 1.0).abs() < 0.01, "{without}");
     // What `reproduce` prints is the same packet by formula.
-    let part: Cc2500Part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
+    let part: Cc2500Part = part("cc2500");
     let formula: f64 = part.packet(64).iter().map(|(s, t)| price(s, 2.7) * t * 1e3).sum();
     assert!((formula / without - 1.0).abs() < 2e-3, "{formula} and {without}");
     assert!((whole / 0.137 - 1.0).abs() < 0.15, "{whole}");
@@ -252,20 +231,8 @@ fn carrier_sense_follows_agcctrl2_and_rssi_the_printed_offset() {
             ..MediumConfig::default()
         });
         let on = || {
-            let part: Cc2500Part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
-            let port = m.join(Position::default(), part.receiver);
-            let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
-            let (mut chip, radio) = Radio::cc2500_on(part, pins, port);
-            chip.power(Picos(0), true);
-            let mut b = Bench { chip, radio, now: Picos(0) };
-            b.wait_us(200);
-            for (address, value) in
-                [(0x10, mdmcfg[0]), (0x11, mdmcfg[1]), (0x12, 0x73), (0x18, 0x18)]
-            {
-                b.write(address, value);
-            }
-            b.transaction(&[0x3E, 0xFE]);
-            b
+            let modem = [(0x10, mdmcfg[0]), (0x11, mdmcfg[1]), (0x12, 0x73), (0x18, 0x18)];
+            Bench::on_medium(&m, &modem)
         };
         let (mut a, mut b) = (on(), on());
         b.write(AGCCTRL2, agc2);
@@ -643,20 +610,7 @@ fn on_a_medium_a_look_hears_who_sends_all_the_time() {
     let heard_at = |dbm: f64, mcsm2: u8| {
         let loss = LinkLoss::Fixed { loss_db: -dbm };
         let m = Medium::new(MediumConfig { loss, ..MediumConfig::default() });
-        let on = || {
-            let part: Cc2500Part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
-            let port = m.join(Position::default(), part.receiver);
-            let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
-            let (mut chip, radio) = Radio::cc2500_on(part, pins, port);
-            chip.power(Picos(0), true);
-            let mut b = Bench { chip, radio, now: Picos(0) };
-            b.wait_us(200);
-            for (address, value) in [(0x07, 0x04), (0x10, 0x2D), (0x11, 0x3B), (0x12, 0x73)] {
-                b.write(address, value);
-            }
-            b.transaction(&[0x3E, 0xFE]);
-            b
-        };
+        let on = || Bench::on_medium(&m, &[(0x07, 0x04), (0x10, 0x2D), (0x11, 0x3B), (0x12, 0x73)]);
         let (mut a, mut b) = (on(), on());
         listening(&mut b, 34_666 / 8, mcsm2, 0x38);
         // Without calibration, and in FSTXON between two packets.

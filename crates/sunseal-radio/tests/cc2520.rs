@@ -3,7 +3,10 @@
 
 mod bench;
 
-use bench::{Bench, US, data_frame, goes_on_alike, loses_the_same_whenever, near, part, together};
+use bench::{
+    Bench, Strobes, US, data_frame, goes_on_from_any_part_of_a_frame, loses_the_same_whenever,
+    near, part, problem, sends_two_unread, survives, together,
+};
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
 use sunseal_radio::{Cc2420Pins, Cc2520Pins, Medium, Position, Radio};
@@ -30,6 +33,9 @@ const SRFOFF: u8 = 0x45;
 const SXOSCOFF: u8 = 0x46;
 const SFLUSHRX: u8 = 0x47;
 const SFLUSHTX: u8 = 0x48;
+
+/// In front of a frame stands the instruction TXBUF.
+const STROBES: Strobes = Strobes { listen: SRXON, load: 0x3A, send: STXON };
 
 fn pins() -> Cc2520Pins {
     Cc2520Pins {
@@ -282,13 +288,7 @@ fn fifos_overflow_and_underflow_as_exceptions() {
     b.transaction(&[SFLUSHTX]);
     b.transaction(&[SRXON]);
     a.now = b.now;
-    together(&mut [&mut a, &mut b], 500);
-    for _ in 0..2 {
-        a.load(&data_frame(0x22, 2, 1, 1, false, &[1; 80]));
-        a.transaction(&[STXON]);
-        b.now = a.now;
-        together(&mut [&mut a, &mut b], 5000);
-    }
+    sends_two_unread(&mut a, &mut b, &STROBES);
     assert_eq!(b.exceptions() >> 6 & 1, 1, "RX_OVERFLOW");
     assert!(!b.level(GPIO[1]) && b.level(GPIO[2]));
     b.transaction(&[SFLUSHRX]);
@@ -463,11 +463,7 @@ fn a_second_instruction_of_the_same_priority_is_a_usage_error() {
 
 #[test]
 fn what_the_model_cannot_do_has_a_name() {
-    let problem = |f: fn(&mut Bench)| {
-        let mut b = ready(None, 1);
-        f(&mut b);
-        b.radio.problem().unwrap()
-    };
+    let problem = |f: fn(&mut Bench)| problem(ready(None, 1), f);
     assert!(problem(|b| b.write(0x1C, 0x80)).contains("bound"));
     assert!(problem(|b| b.write(0x35, 0x03)).contains("FSMCTRL"));
     assert!(problem(|b| b.write(0x0C, 0xC0)).contains("APPEND_DATA_MODE"));
@@ -494,42 +490,20 @@ proptest! {
     #[test]
     fn any_bytes_are_survived(seed in any::<u64>(), bytes in proptest::collection::vec(any::<u8>(), 1..400)) {
         let m = near();
-        let mut b = ready(Some(&m), 1);
-        let mut x = seed;
-        for chunk in bytes.chunks(9) {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            b.transaction(chunk);
-            if x >> 60 == 0 {
-                b.set(GPIO[(x >> 40) as usize % 6], x >> 59 & 1 != 0);
-            }
-            b.wait_us((x >> 52).into());
-        }
-        b.chip.power(b.now, false);
-        prop_assert_eq!(b.chip.state(), "off");
+        survives(ready(Some(&m), 1), seed, &bytes, 9, |b, x| {
+            b.set(GPIO[(x >> 40) as usize % 6], x >> 59 & 1 != 0);
+        });
     }
 }
 
 #[test]
 fn a_snapshot_in_the_middle_of_a_frame_goes_on_as_the_chip_did() {
-    for after_us in [0, 100, 400, 900, 3000] {
-        let mut b = ready(Some(&near()), 1);
-        b.transaction(&[SRXON]);
-        b.wait_us(500);
-        b.load(&data_frame(0x22, 2, 1, 7, true, b"kept with its air"));
-        b.transaction(&[STXON]);
-        b.wait_us(after_us);
-        let reads = |b: &mut Bench| format!("{:?} {}", b.mem_read(0x3F2, 4), b.status());
-        goes_on_alike(&mut b, chip(Some(&near())), 2500, reads);
-        assert_eq!(b.radio.counts().sent, 1);
-        b.sound();
-    }
-    // Another's antenna on the same air cannot be taken back with it.
-    let shared = near();
-    let (a, _b) = (chip(Some(&shared)), chip(Some(&shared)));
-    assert!(!a.radio.can_go_back());
+    goes_on_from_any_part_of_a_frame(ready, chip, &STROBES, |b| {
+        format!("{:?} {}", b.mem_read(0x3F2, 4), b.status())
+    });
 }
 
 #[test]
 fn a_loss_of_power_leaves_the_same_whenever_it_comes() {
-    loses_the_same_whenever(ready, SRXON, STXON);
+    loses_the_same_whenever(ready, &STROBES);
 }

@@ -14,78 +14,17 @@ use sunseal_mcu::{Device, Elf, Machine};
 use sunseal_radio::{Network, Position, attach};
 use sunseal_trace::Picos;
 
-const COMMON: &str = "
+/// The CC2420 as a MICAz has it.
+const MICAZ: &str = include_str!("data/micaz.c");
+
+/// The CC1000 as a MICA2 has it: PALE PD4, PCLK PD6, PDATA PD7; it drives SCK, and ADC0 by its RSSI output. 433.002
+/// MHz, 19200 bits a second.
+const CC1000: &str = "
 #include <avr/io.h>
 #include <stdint.h>
 #include <util/delay.h>
 volatile uint8_t got[64];
 volatile uint8_t got_bytes;
-";
-
-/// The CC2420 as a MICAz has it: CSn PB0, VREG_EN PA5, RESETn PA6, FIFOP PE6.
-const MICAZ: &str = "
-static uint8_t byte(uint8_t out) {
-    SPDR = out;
-    while (!(SPSR & _BV(SPIF))) {
-    }
-    return SPDR;
-}
-static void put(uint8_t head, const uint8_t *bytes, uint8_t count) {
-    PORTB &= ~1;
-    byte(head);
-    while (count--)
-        byte(*bytes++);
-    PORTB |= 1;
-}
-static void radio_on(uint8_t own) {
-    DDRB = 0x07;
-    PORTB = 1;
-    DDRA = 0x60;
-    SPCR = _BV(SPE) | _BV(MSTR);
-    SPSR = _BV(SPI2X);
-    PORTA = 0x20;
-    _delay_us(700);
-    PORTA = 0x60;
-    _delay_us(10);
-    put(0x01, 0, 0);
-    _delay_us(1300);
-    const uint8_t names[] = {0x80, 0x22, 0x00, own, 0x00};
-    put(0xE8, names, 5);
-    const uint8_t modem[] = {0x0A, 0xF2};
-    put(0x11, modem, 2);
-    const uint8_t whole[] = {0x00, 0x7F};
-    put(0x1C, whole, 2);
-    put(0x03, 0, 0);
-    _delay_us(400);
-}
-static void take(void) {
-    while (!(PINE & 0x40)) {
-    }
-    PORTB &= ~1;
-    byte(0x7F);
-    uint8_t count = got[0] = byte(0);
-    for (uint8_t i = 1; i <= count; i++)
-        got[i] = byte(0);
-    PORTB |= 1;
-    got_bytes = count + 1;
-}
-int main(void) {
-    radio_on(OWN);
-#if OWN == 1
-    _delay_ms(2);
-    const uint8_t frame[] = {FRAME};
-    put(0x3E, frame, sizeof frame);
-    put(0x04, 0, 0);
-#endif
-    take();
-    for (;;) {
-    }
-}
-";
-
-/// The CC1000 as a MICA2 has it: PALE PD4, PCLK PD6, PDATA PD7; it drives SCK, and ADC0 by its RSSI output. 433.002
-/// MHz, 19200 bits a second.
-const CC1000: &str = "
 static void bits(uint8_t value) {
     for (uint8_t i = 8; i--; value <<= 1) {
         if (value & 0x80)
@@ -210,7 +149,7 @@ fn build(board: &str, source: &str, own: u8, frame: &[u8]) -> Elf {
     let folder: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mica");
     std::fs::create_dir_all(&folder).unwrap();
     let file = |ending: &str| folder.join(format!("{name}.{ending}")).display().to_string();
-    std::fs::write(file("c"), format!("{COMMON}{source}")).unwrap();
+    std::fs::write(file("c"), source).unwrap();
     let list: Vec<String> = frame.iter().map(u8::to_string).collect();
     let done = Command::new("avr-gcc")
         .args(["-mmcu=atmega128", "-Os", "-std=gnu11", "-DF_CPU=7372800UL"])

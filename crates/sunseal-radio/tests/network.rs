@@ -14,7 +14,8 @@ use asm::{Arg::*, Size::*, double, jump};
 use bench::{data, data_frame};
 use sunseal_mcu::{Device, Machine};
 use sunseal_radio::{
-    Captured, LinkLoss, Medium, MediumConfig, Network, Position, RadioPart, attach, capture_file,
+    Captured, LinkLoss, Medium, MediumConfig, Network, Position, RadioHandle, RadioPart, attach,
+    capture_file,
 };
 use sunseal_trace::Picos;
 
@@ -187,6 +188,12 @@ fn radio(name: &str) -> RadioPart {
     bench::part(name)
 }
 
+/// A CC2500 as the F5438A board has it.
+fn anagear_radio(m: &mut Machine, medium: &Medium) -> RadioHandle {
+    let wires = board("msp430f5438a-anagear");
+    attach(m, radio("cc2500"), &wires, medium, Position::default()).unwrap()
+}
+
 fn near(seed: u64) -> Medium {
     Medium::new(MediumConfig {
         seed,
@@ -236,14 +243,7 @@ fn ping_pong(seed: u64, longest: Option<Picos>) -> (Network, Vec<Captured>) {
             p.send(&[&[0x7F][..], &pong].concat()).send(&[0x35]);
         }
         let mut m = p.machine();
-        let handle = attach(
-            &mut m,
-            radio("cc2500"),
-            &board("msp430f5438a-anagear"),
-            &medium,
-            Position::default(),
-        )
-        .unwrap();
+        let handle = anagear_radio(&mut m, &medium);
         network.add(if first { "ping" } else { "pong" }, m, handle);
     }
     if let Some(step) = longest {
@@ -438,14 +438,7 @@ fn a_node_that_breaks_a_rule_is_named() {
     let mut p = Program::new(F5438A, CS_5438);
     p.delay_us(400).send(&[0x38]);
     let mut m = p.machine();
-    let handle = attach(
-        &mut m,
-        radio("cc2500"),
-        &board("msp430f5438a-anagear"),
-        &medium,
-        Position::default(),
-    )
-    .unwrap();
+    let handle = anagear_radio(&mut m, &medium);
     network.add("sleeper", m, handle);
     let text = network.run(Picos(5_000_000_000), &mut |_| true).unwrap_err().to_string();
     assert!(text.starts_with("node sleeper: radio: SWOR"), "{text}");

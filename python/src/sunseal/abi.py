@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sunseal import boards
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -191,9 +193,21 @@ class Arm(Convention):
         return b"".join(machine.registers[f"R{r}"].to_bytes(4, "little") for r in range(2))
 
 
+ARCHITECTURES = {"cpu": "msp430", "cpuxv2": "msp430", "avre": "avr", "cortex_m4": "armv7em"}
+"""Instruction sets by the cores of `data/devices`."""
+CONVENTIONS: dict[str, type[Convention]] = {"avr": Avr, "armv7em": Arm, "msp430": Msp430}
+"""Calling conventions by the instruction set."""
+
+
+@cache
+def architecture(device: str) -> str:
+    """Return the instruction set that a device of `data/devices` runs: avr, armv7em or msp430."""
+    core = boards.device(device)["core"]
+    if core not in ARCHITECTURES:
+        raise SunsealError(f"the device {device} has the core {core}, whose instruction set is not known here")
+    return ARCHITECTURES[core]
+
+
 def of(device: str) -> Convention:
     """Return the calling convention of a device's compilers."""
-    for prefix, convention in (("atmega", Avr), ("msp432", Arm), ("stm32", Arm), ("msp430", Msp430)):
-        if device.startswith(prefix):
-            return convention()
-    raise SunsealError(f"functions of the device {device} cannot be called: its calling convention is not known here")
+    return CONVENTIONS[architecture(device)]()

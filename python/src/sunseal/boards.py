@@ -75,6 +75,13 @@ def names(folder: str) -> list[str]:
     return sorted(p.stem for p in (home() / "data" / folder).glob("*.toml"))
 
 
+def device(name: str) -> dict[str, Any]:
+    """Return what `data/devices` says of a chip."""
+    if name not in names("devices"):
+        raise unknown("device", name, names("devices"))
+    return read_toml(home() / "data" / "devices" / f"{name}.toml")
+
+
 def _path(room: str, kind: str, name: str) -> Path:
     """Return the file of a part, board or power set that exists; else say where it was looked for."""
     path = library().find(room, name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sunseal import _engine, boards, coprocessor
+from sunseal.abi import architecture
 from sunseal.boards import CARRIED, DEFAULT_BOARD, MULTIPLIERS, firmware_path, home, names
 from sunseal.errors import SunsealError
 
@@ -45,8 +46,8 @@ class Tool:
     below: tuple[int, ...] = ()
 
 
-DEBUGGERS = {"atmega": "avr-gdb", "msp432": "gdb-multiarch", "stm32": "gdb-multiarch", "msp430": "msp430-elf-gdb"}
-"""By the beginning of a device's name: the one of GDB's builds in Debian, or made from its sources, that knows it."""
+DEBUGGERS = {"avr": "avr-gdb", "armv7em": "gdb-multiarch", "msp430": "msp430-elf-gdb"}
+"""By the instruction set: the one of GDB's builds in Debian, or made from its sources, that knows it."""
 TOOLCHAIN = "run `make firmware`, which fetches the cross tools into the cache"
 TESTS = "run `firmware/toolchain/get --for tests`, or apt install"
 HDL = "run `firmware/toolchain/get --for hdl`"
@@ -111,7 +112,7 @@ def find_tool(command: str, folders: list[Path]) -> str | None:
 
 def debugger(device: str) -> str:
     """Name the debugger that knows a device, with its place where it is not on PATH."""
-    name = next(tool for begin, tool in DEBUGGERS.items() if device.startswith(begin))
+    name = DEBUGGERS[architecture(device)]
     return name if shutil.which(name) else find_tool(name, tool_folders()) or name
 
 

@@ -6,11 +6,11 @@ mod simavr;
 use std::collections::BTreeSet;
 
 use sunseal_isa::avr::{Bus, Cpu, DATA_SPACE, Exit, State, Timing, decode};
-use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Width};
+use sunseal_isa::{Cycles, Fault};
 
 use crate::memory::Memory;
 use crate::random::Random;
-use crate::single_step::{BusAccess, Core, Step};
+use crate::single_step::{Accesses, Core, Step};
 
 pub use simavr::Simavr;
 
@@ -203,19 +203,6 @@ impl Bus for StepBus<'_> {
     fn watchdog_reset(&mut self, _: Cycles) {}
     fn deadline(&self) -> Cycles {
         Cycles::MAX
-    }
-}
-
-#[derive(Default)]
-struct Accesses(Vec<BusAccess>);
-
-impl Observer for Accesses {
-    const INSTRUCTIONS: bool = false;
-    const ACCESSES: bool = true;
-    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
-    fn access(&mut self, _: u32, addr: u32, kind: Access, _: Width, value: u32, at: Cycles) {
-        let way = if kind == Access::Read { 'r' } else { 'w' };
-        self.0.push(BusAccess(at as u32, way, addr, 8, value));
     }
 }
 

@@ -4,12 +4,12 @@
 use sunseal_isa::msp430::{
     Bus, Cpu, Exit, Family, Insn, Mnemonic, Operand, PC, SP, SR, Timing, Width, decode_for,
 };
-use sunseal_isa::{Access, Cycles, Fault, Flow, Observer};
+use sunseal_isa::{Cycles, Fault};
 
 use super::asm::{self, Arg, Repeat, Size};
 use crate::memory::Memory;
 use crate::random::Random;
-use crate::single_step::{BusAccess, Core, Step};
+use crate::single_step::{Accesses, Core, Step};
 
 /// R3 is the constant generator and holds nothing.
 const REGISTERS: [&str; 15] = [
@@ -115,7 +115,7 @@ impl Core for SingleStep {
         let mut bus = StepBus { memory };
         let insn = decode_for(family, before[PC], |addr| bus.fetch(addr))
             .map_err(|fault| fault.to_string())?;
-        let mut watch = Watch::default();
+        let mut watch = Accesses::default();
         if let Exit::Fault(fault) = cpu.step(&mut bus, &mut watch) {
             return Err(fault.to_string());
         }
@@ -125,13 +125,13 @@ impl Core for SingleStep {
             text: insn.to_string(),
             registers: (0..16).filter(|&i| i != 3).map(|i| after[i]).collect(),
             cycles: cpu.cycles as u32,
-            accesses: watch.accesses,
+            accesses: watch.0,
         })
     }
 }
 
 /// What the manual leaves undefined is no test of another simulator.
-fn defined(insn: &Insn, r: &[u32; 16], watch: &Watch) -> Result<(), String> {
+fn defined(insn: &Insn, r: &[u32; 16], watch: &Accesses) -> Result<(), String> {
     if insn.mnemonic != Mnemonic::Dadd {
         return Ok(());
     }
@@ -140,7 +140,7 @@ fn defined(insn: &Insn, r: &[u32; 16], watch: &Watch) -> Result<(), String> {
         Operand::Constant(n) | Operand::Immediate(n) => Some(n),
         _ => None,
     });
-    let loaded = watch.accesses.iter().filter(|access| access.1 == 'r').map(|access| access.4);
+    let loaded = watch.0.iter().filter(|access| access.1 == 'r').map(|access| access.4);
     let decimal = |value: u32| (0..5).all(|i| (value & insn.size.mask()) >> (4 * i) & 0xF <= 9);
     if held.chain(loaded).all(decimal) {
         Ok(())
@@ -173,31 +173,6 @@ impl Bus for StepBus<'_> {
 
     fn deadline(&self) -> Cycles {
         Cycles::MAX
-    }
-}
-
-#[derive(Default)]
-struct Watch {
-    accesses: Vec<BusAccess>,
-}
-
-impl Observer for Watch {
-    const INSTRUCTIONS: bool = false;
-    const ACCESSES: bool = true;
-
-    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
-
-    fn access(
-        &mut self,
-        _: u32,
-        addr: u32,
-        kind: Access,
-        width: sunseal_isa::Width,
-        value: u32,
-        at: Cycles,
-    ) {
-        let kind = if kind == Access::Read { 'r' } else { 'w' };
-        self.accesses.push(BusAccess(at as u32, kind, addr, width.bytes() * 8, value));
     }
 }
 

@@ -2,12 +2,12 @@
 //! Single-step files of Armv7E-M: the core's instructions, and those of the floating-point unit with its registers.
 
 use sunseal_isa::thumb::{Bus, Cpu, Exit, Kind, Scb, State, Timing, control, decode, fpscr, psr};
-use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Width};
+use sunseal_isa::{Cycles, Fault, Width};
 
 use super::draw::{aim, choose, is_float, name};
 use crate::memory::Memory;
 use crate::random::Random;
-use crate::single_step::{BusAccess, Core, Step};
+use crate::single_step::{Accesses, Core, Step};
 
 const PC: usize = 15;
 const XPSR: usize = 16;
@@ -101,19 +101,6 @@ impl Bus for StepBus<'_> {
     }
     fn scb_mut(&mut self) -> &mut Scb {
         &mut self.scb
-    }
-}
-
-#[derive(Default)]
-struct Accesses(Vec<BusAccess>);
-
-impl Observer for Accesses {
-    const INSTRUCTIONS: bool = false;
-    const ACCESSES: bool = true;
-    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
-    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
-        let way = if kind == Access::Read { 'r' } else { 'w' };
-        self.0.push(BusAccess(at as u32, way, addr, 8 * width.bytes(), value));
     }
 }
 

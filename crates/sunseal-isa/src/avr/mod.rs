@@ -86,7 +86,7 @@ pub enum Exit {
 }
 
 /// Everything that a snapshot of the core keeps.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct State {
     /// R0 to R31.
     pub r: [u8; 32],

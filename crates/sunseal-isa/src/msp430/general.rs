@@ -183,7 +183,9 @@ pub(super) fn general_single<B: Bus, O: Observer, const EXTENDED: bool>(
     next
 }
 
-pub(super) fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
+/// What puts words onto the stack: PUSH, PUSHX and CALL.
+#[inline(always)]
+fn push_or_call<B: Bus, O: Observer, const EXTENDED: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
@@ -197,44 +199,60 @@ pub(super) fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
     let start = cpu.cycles + Cycles::from(EXTENDED);
     let last = cpu.cycles + Cycles::from(cycles) - 1;
     let (mode, reg) = (op.dst_mode(), op.rd());
-    if which >= single::PUSH {
-        let mut next = op.next();
-        let by_stack = reg == SP && !matches!(mode, mode::REG | mode::CONST | mode::ABS);
-        if by_stack {
-            bus.stack_operand(pc, start);
-        }
-        for _ in 0..times {
-            let bytes = if size == Size::A { 4 } else { 2 };
-            let old = cpu.r[SP];
-            let mut stack = old.wrapping_sub(bytes) & cpu.mask;
-            if by_stack && cpu.timing.stack_operand_after(mode, EXTENDED) {
-                cpu.r[SP] = stack;
-            }
-            let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), size, start + 1);
-            cpu.r[SP] = old;
-            let mut value = or_fault!(cpu, pc, value);
-            if which == single::CALL {
-                or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, Size::W, next, last));
-                next = value;
-            } else {
-                if mode == mode::REG && reg == SP && !cpu.timing.push_sp_stores_old {
-                    value = stack & size.mask();
-                }
-                or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, last));
-            }
-            tell_step(cpu, obs, mode, reg, increment(size, reg));
-            if by_stack && mode == mode::INC {
-                // `@SP+` steps behind the push (openMSP430's RTL, Ghidra's model of the FR5994).
-                stack = (stack + increment(size, reg)) & cpu.mask;
-            }
+    let mut next = op.next();
+    let by_stack = reg == SP && !matches!(mode, mode::REG | mode::CONST | mode::ABS);
+    if by_stack {
+        bus.stack_operand(pc, start);
+    }
+    for _ in 0..times {
+        let bytes = if size == Size::A { 4 } else { 2 };
+        let old = cpu.r[SP];
+        let mut stack = old.wrapping_sub(bytes) & cpu.mask;
+        if by_stack && cpu.timing.stack_operand_after(mode, EXTENDED) {
             cpu.r[SP] = stack;
         }
-        return if which == single::CALL {
-            go(cpu, bus, obs, pc, cycles, next, Flow::Call { target: next })
+        let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), size, start + 1);
+        cpu.r[SP] = old;
+        let mut value = or_fault!(cpu, pc, value);
+        if which == single::CALL {
+            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, Size::W, next, last));
+            next = value;
         } else {
-            finish(cpu, bus, obs, pc, cycles, next, Flow::Next)
-        };
+            if mode == mode::REG && reg == SP && !cpu.timing.push_sp_stores_old {
+                value = stack & size.mask();
+            }
+            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, last));
+        }
+        tell_step(cpu, obs, mode, reg, increment(size, reg));
+        if by_stack && mode == mode::INC {
+            // `@SP+` steps behind the push (openMSP430's RTL, Ghidra's model of the FR5994).
+            stack = (stack + increment(size, reg)) & cpu.mask;
+        }
+        cpu.r[SP] = stack;
     }
+    if which == single::CALL {
+        go(cpu, bus, obs, pc, cycles, next, Flow::Call { target: next })
+    } else {
+        finish(cpu, bus, obs, pc, cycles, next, Flow::Next)
+    }
+}
+
+pub(super) fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let extra = Extra(op.extra());
+    let (which, size) = (extra.op(), extra.size());
+    if which >= single::PUSH {
+        return push_or_call::<B, O, EXTENDED>(cpu, bus, obs, op, pc);
+    }
+    let times = extra.times(&cpu.r);
+    let cycles = op.cycles() + (times - 1) * repeat_cycles(false, size);
+    let last = cpu.cycles + Cycles::from(cycles) - 1;
+    let (mode, reg) = (op.dst_mode(), op.rd());
     let sign_bit = if extra.zero_carry() && cpu.timing.sxtx_zc_extends_bit_15 { 15 } else { 7 };
     let mut status = 0;
     let mut target = None;

@@ -78,7 +78,7 @@ pub enum Exit {
 }
 
 /// Everything that a snapshot of the core keeps.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct State {
     /// R0 (PC) to R15, 20 bits each.
     pub r: [u32; 16],

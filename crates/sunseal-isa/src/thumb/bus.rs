@@ -6,7 +6,7 @@ use crate::{Cycles, Fault, Width};
 /// Registers of the system control block that instructions and exceptions of the core itself depend
 /// on. They belong to the machine, which lets programs read and write them; the core changes FPCCR
 /// and FPCAR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Scb {
     /// Vector table offset register.
     pub vtor: u32,

@@ -91,6 +91,21 @@ fn alu(op: Alu, set: bool, rd: u8, rn: u8, src: Source) -> Dataflow {
     flow
 }
 
+/// A load or store of `moved`, in the order of `transfer`.
+fn transfers(address: Registers, transfer: Transfer, moved: Registers, load: bool) -> Dataflow {
+    let (reads, writes) = if load { (NONE, moved) } else { (moved, NONE) };
+    let (reads_memory, writes_memory) = (load, !load);
+    Dataflow {
+        address,
+        reads,
+        writes,
+        reads_memory,
+        writes_memory,
+        transfer,
+        ..Dataflow::default()
+    }
+}
+
 /// Transfers of `list`, lowest first.
 fn many(rn: u8, list: u16, load: bool) -> Dataflow {
     let mut transfer = Transfer::NONE;
@@ -103,16 +118,8 @@ fn many(rn: u8, list: u16, load: bool) -> Dataflow {
             moved |= r(n);
         }
     }
-    Dataflow {
-        address: r(rn),
-        reads: if load { NONE } else { moved },
-        writes: if load { moved } else { NONE },
-        reads_memory: load,
-        writes_memory: !load,
-        branch_memory: load && list & 1 << PC != 0,
-        transfer,
-        ..Dataflow::default()
-    }
+    let branch_memory = load && list & 1 << PC != 0;
+    Dataflow { branch_memory, ..transfers(r(rn), transfer, moved, load) }
 }
 
 fn floats(first: u8, words: u8, base: Registers, load: bool) -> Dataflow {
@@ -122,15 +129,7 @@ fn floats(first: u8, words: u8, base: Registers, load: bool) -> Dataflow {
         transfer.push(32 + n);
         moved |= s(n);
     }
-    Dataflow {
-        address: base,
-        reads: if load { NONE } else { moved },
-        writes: if load { moved } else { NONE },
-        reads_memory: load,
-        writes_memory: !load,
-        transfer,
-        ..Dataflow::default()
-    }
+    transfers(base, transfer, moved, load)
 }
 
 fn pair(rt: u8, rt2: u8, addr: Address, load: bool) -> Dataflow {
@@ -138,15 +137,7 @@ fn pair(rt: u8, rt2: u8, addr: Address, load: bool) -> Dataflow {
     transfer.push(rt);
     transfer.push(rt2);
     let moved = r(rt) | r(rt2);
-    Dataflow {
-        address: address(addr),
-        reads: if load { NONE } else { moved },
-        writes: if load { moved } else { NONE },
-        reads_memory: load,
-        writes_memory: !load,
-        transfer,
-        ..Dataflow::default()
-    }
+    transfers(address(addr), transfer, moved, load)
 }
 
 /// What the results of `insn` depend on. In an IT block it is kept from happening by a condition: what it writes keeps what

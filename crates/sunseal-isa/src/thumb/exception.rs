@@ -79,17 +79,7 @@ impl Cpu {
         });
         self.r[LR] = lr;
         self.r[PC] = handler & !1;
-        self.exclusive = false;
-        (self.recent, self.float_result) = (0, 0);
-        self.cycles += Cycles::from(cycles);
-        if B::WAITS {
-            let stall = bus.stall();
-            self.cycles += stall;
-            cycles += stall as u32;
-        }
-        if O::INSTRUCTIONS {
-            observer.instruction(from, self.r[SP], cycles, Flow::Interrupt { vector });
-        }
+        self.moved_on(bus, observer, from, cycles, Flow::Interrupt { vector });
         Ok(())
     }
 
@@ -100,11 +90,7 @@ impl Cpu {
         observer: &mut O,
     ) -> Result<(u32, u32), Fault> {
         let float = self.control & control::FPCA != 0;
-        let (size, align) = if float {
-            (EXTENDED_FRAME, true)
-        } else {
-            (BASIC_FRAME, bus.scb().ccr & ccr::STKALIGN != 0)
-        };
+        let (size, align) = frame_shape(bus, float);
         let old = self.r[SP];
         let realigned = align && old & 4 != 0;
         let frame = old.wrapping_sub(size) & if align { !7 } else { !3 };
@@ -218,41 +204,15 @@ impl Cpu {
         let from = self.r[PC];
         let float = exc_return & EXC_RETURN_BASIC == 0;
         let frame = if process { self.psp() } else { self.msp() };
-        let mut at = self.cycles;
-        let mut words = [0; 8];
-        for (i, word) in words.iter_mut().enumerate() {
-            let addr = frame.wrapping_add(4 * i as u32);
-            *word = self.stacked(bus, observer, addr, Access::Read, 0, at).map_err(Exit::Fault)?;
-            at += 1;
-        }
+        let words = self.pop_basic(bus, observer, frame).map_err(Exit::Fault)?;
+        let at = self.cycles + 8;
         let [r0, r1, r2, r3, r12, lr, pc, status] = words;
         if (status & psr::IPSR == 0) != to_thread {
             return Err(invalid);
         }
-        let mut cycles = EXIT_CYCLES;
-        if float {
-            if bus.scb().fpccr & fpccr::LSPACT != 0 {
-                bus.scb_mut().fpccr &= !fpccr::LSPACT;
-            } else {
-                for i in 0..=16 {
-                    let addr = frame.wrapping_add(BASIC_FRAME + 4 * i);
-                    let value = self
-                        .stacked(bus, observer, addr, Access::Read, 0, at)
-                        .map_err(Exit::Fault)?;
-                    at += 1;
-                    match self.s.get_mut(i as usize) {
-                        Some(s) if i < 16 => *s = value,
-                        _ => self.fpscr = value,
-                    }
-                }
-                cycles += FLOAT_WORDS;
-            }
-        }
-        let (size, align) = if float {
-            (EXTENDED_FRAME, true)
-        } else {
-            (BASIC_FRAME, bus.scb().ccr & ccr::STKALIGN != 0)
-        };
+        let float_cycles =
+            if float { self.pop_float(bus, observer, frame, at).map_err(Exit::Fault)? } else { 0 };
+        let (size, align) = frame_shape(bus, float);
         let realigned = align && status & 1 << 9 != 0;
         let sp = frame.wrapping_add(size) | u32::from(realigned) << 2;
         if process {
@@ -272,6 +232,59 @@ impl Cpu {
                 | (u32::from(float) * control::FPCA);
         });
         self.r[PC] = pc & !1;
+        self.moved_on(bus, observer, from, EXIT_CYCLES + float_cycles, Flow::InterruptReturn);
+        Ok(())
+    }
+
+    /// The eight words of a basic frame.
+    fn pop_basic<B: Bus, O: Observer>(
+        &mut self,
+        bus: &mut B,
+        observer: &mut O,
+        frame: u32,
+    ) -> Result<[u32; 8], Fault> {
+        let (mut words, mut at) = ([0; 8], self.cycles);
+        for (i, word) in words.iter_mut().enumerate() {
+            let addr = frame.wrapping_add(4 * i as u32);
+            *word = self.stacked(bus, observer, addr, Access::Read, 0, at)?;
+            at += 1;
+        }
+        Ok(words)
+    }
+
+    /// Takes S0 to S15 and FPSCR off an extended frame, if they were put there; the cycles of it.
+    fn pop_float<B: Bus, O: Observer>(
+        &mut self,
+        bus: &mut B,
+        observer: &mut O,
+        frame: u32,
+        mut at: Cycles,
+    ) -> Result<u32, Fault> {
+        if bus.scb().fpccr & fpccr::LSPACT != 0 {
+            bus.scb_mut().fpccr &= !fpccr::LSPACT;
+            return Ok(0);
+        }
+        for i in 0..=16 {
+            let addr = frame.wrapping_add(BASIC_FRAME + 4 * i);
+            let value = self.stacked(bus, observer, addr, Access::Read, 0, at)?;
+            at += 1;
+            match self.s.get_mut(i as usize) {
+                Some(s) if i < 16 => *s = value,
+                _ => self.fpscr = value,
+            }
+        }
+        Ok(FLOAT_WORDS)
+    }
+
+    /// An entry or a return is done: what the pipeline remembers is gone, its cycles pass, and it is told.
+    fn moved_on<B: Bus, O: Observer>(
+        &mut self,
+        bus: &mut B,
+        observer: &mut O,
+        from: u32,
+        mut cycles: u32,
+        flow: Flow,
+    ) {
         self.exclusive = false;
         (self.recent, self.float_result) = (0, 0);
         self.cycles += Cycles::from(cycles);
@@ -281,8 +294,12 @@ impl Cpu {
             cycles += stall as u32;
         }
         if O::INSTRUCTIONS {
-            observer.instruction(from, self.r[SP], cycles, Flow::InterruptReturn);
+            observer.instruction(from, self.r[SP], cycles, flow);
         }
-        Ok(())
     }
+}
+
+/// Bytes of a frame with or without floating-point registers, and whether the stack is aligned to eight of them.
+fn frame_shape<B: Bus>(bus: &B, float: bool) -> (u32, bool) {
+    if float { (EXTENDED_FRAME, true) } else { (BASIC_FRAME, bus.scb().ccr & ccr::STKALIGN != 0) }
 }

@@ -142,7 +142,7 @@ pub enum Entry {
 }
 
 /// Everything that a snapshot of the core keeps.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct State {
     /// R0 to R15; R13 is the stack pointer in use.
     pub r: [u32; 16],
@@ -173,7 +173,7 @@ pub struct State {
 }
 
 /// What the pipeline remembers of the instructions before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Pipeline {
     /// Registers that the last instruction wrote, and how.
     pub recent: u32,

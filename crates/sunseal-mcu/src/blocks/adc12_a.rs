@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use super::adc12::{self, ADC12BUSY, ADC12ENC, ADC12RES, ADC12SC, CONSEQ, Sequence};
 use super::{Block, Ctx, Reset, merge};
-use crate::clock::{Clocks, Line};
-use crate::instruments::lint::LintKind;
+use crate::clock::Clocks;
 use crate::instruments::taint::Follow;
 
 const CTL0: u32 = 0x00;
@@ -19,37 +19,19 @@ const IV: u32 = 0x0E;
 const MCTL0: u32 = 0x10;
 const MEM0: u32 = 0x20;
 
-const ADC12SC: u16 = 0x0001;
-const ADC12ENC: u16 = 0x0002;
 const ADC12TOVIE: u16 = 0x0004;
 const ADC12OVIE: u16 = 0x0008;
-const ADC12ON: u16 = 0x0010;
 const ADC12REFON: u16 = 0x0020;
 const ADC12REF2_5V: u16 = 0x0040;
-const ADC12MSC: u16 = 0x0080;
 /// Bits of CTL0 that may change while ENC is set.
 const ALWAYS: u16 = ADC12SC | ADC12ENC | ADC12TOVIE | ADC12OVIE;
 
-const ADC12BUSY: u16 = 0x0001;
-const CONSEQ: u16 = 0x0006;
-const ADC12SSEL: u16 = 0x0018;
-const ADC12DIV: u16 = 0x00E0;
-const ADC12SHP: u16 = 0x0200;
 const ADC12SHS: u16 = 0x0C00;
 const CSTARTADD: u16 = 0xF000;
 
-const ADC12RES: u16 = 0x0030;
-const ADC12DF: u16 = 0x0008;
 const ADC12PDIV: u16 = 0x0100;
 
 const EOS: u8 = 0x80;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Conversion {
-    mem: u8,
-    sample_end: u128,
-    done: u128,
-}
 
 /// A conversion that is over and wants its input voltage.
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +60,7 @@ pub(crate) struct Adc12A {
     mem: [u16; 16],
     overflow: bool,
     time_overflow: bool,
-    running: Option<Conversion>,
-    next: u8,
+    sequence: Sequence,
     timing: Timing,
 }
 
@@ -112,18 +93,16 @@ impl Adc12A {
             mem: [0; 16],
             overflow: false,
             time_overflow: false,
-            running: None,
-            next: 0,
+            sequence: Sequence::default(),
         }
     }
 
-    pub fn reset(&mut self) {
-        // Conversion memory keeps its contents.
-        *self = Self { mem: self.mem, ..Self::with(self.timing.clone()) };
+    fn fresh(&self) -> Self {
+        Self::with(self.timing.clone())
     }
 
     pub fn busy(&self) -> bool {
-        self.running.is_some()
+        self.sequence.busy()
     }
 
     /// The reference that CTL0 asks for while REFMSTR is 0.
@@ -131,50 +110,25 @@ impl Adc12A {
         (self.ctl0 & ADC12REFON != 0, if self.ctl0 & ADC12REF2_5V != 0 { 2 } else { 0 })
     }
 
-    pub fn next_event(&self) -> Option<Picos> {
-        self.running.map(|c| Picos(c.done)).filter(|t| *t != Picos::MAX)
-    }
-
-    fn line<'a>(&self, clocks: &'a Clocks) -> &'a Line {
-        match self.ctl1 & ADC12SSEL {
-            0x00 => &clocks.modosc,
-            0x08 => &clocks.aclk,
-            0x10 => &clocks.mclk,
-            _ => &clocks.smclk,
-        }
-    }
-
     fn bits(&self) -> u32 {
         8 + 2 * u32::from((self.ctl2 & ADC12RES) >> 4).min(2)
     }
 
     fn start(&mut self, from: Picos, cx: &Ctx<'_>) -> Result<(), Fault> {
-        if self.ctl0 & ADC12ON == 0 {
-            return Err(cx.refuse("conversion started while ADC12ON is clear"));
-        }
-        if self.ctl1 & ADC12SHP == 0 {
-            return Err(cx.refuse("extended sample mode (ADC12SHP = 0) is not modelled"));
-        }
-        let mem = self.next;
-        let divider = u64::from((self.ctl1 & ADC12DIV) >> 5) + 1;
-        let divider = divider * if self.ctl2 & ADC12PDIV != 0 { 4 } else { 1 };
+        Sequence::may_start(self.ctl0, self.ctl1, cx)?;
+        let mem = self.sequence.next;
+        let predivider = if self.ctl2 & ADC12PDIV != 0 { 4 } else { 1 };
         let sht = if mem < 8 { self.ctl0 >> 8 & 15 } else { self.ctl0 >> 12 };
         let sample = u64::from(self.timing.sample[usize::from(sht)]);
         // One cycle per bit and one to begin: 13 for 12 bits.
         let convert = u64::from(self.timing.convert - (self.timing.bits - self.bits()));
-        let line = self.line(cx.clocks);
-        let first = line.tick_not_before(from);
-        self.running = Some(Conversion {
-            mem,
-            sample_end: line.time_of(first + sample * divider).0,
-            done: line.time_of(first + (sample + convert) * divider).0,
-        });
+        self.sequence.start(from, self.ctl1, predivider, (sample, convert), cx.clocks);
         Ok(())
     }
 
     /// The conversion that is over, if one is.
     pub fn take_sample(&mut self, now: Picos) -> Option<Sample> {
-        let c = self.running.take_if(|c| c.done <= now.0)?;
+        let c = self.sequence.take(now)?;
         let mctl = self.mctl[usize::from(c.mem)];
         Some(Sample {
             channel: mctl & 15,
@@ -193,26 +147,8 @@ impl Adc12A {
         vref: Option<(f64, bool)>,
         cx: &mut Ctx<'_>,
     ) -> Result<(), Fault> {
-        let top_v = match s.sref {
-            0 => cx.vcc_v,
-            1 => {
-                if vref.is_none_or(|(_, settled)| !settled) {
-                    cx.lint(LintKind::ReferenceNotReady);
-                }
-                vref.map_or(0.0, |(v, _)| v)
-            }
-            _ => {
-                return Err(cx.refuse(
-                    "conversion against an external reference, which nothing is wired to",
-                ));
-            }
-        };
-        let full = (1u32 << self.bits()) - 1;
-        let ratio = if top_v > 0.0 { (input_v / top_v).clamp(0.0, 1.0) } else { 1.0 };
-        let mut code = (ratio * f64::from(full)).round() as u16;
-        if self.ctl2 & ADC12DF != 0 {
-            code = code.wrapping_sub(1 << (self.bits() - 1)) << (16 - self.bits());
-        }
+        let top_v = adc12::top_v(u16::from(s.sref), vref, cx)?;
+        let code = adc12::code(input_v, top_v, self.bits(), self.ctl2);
         let i = usize::from(s.mem);
         if self.ifg & 1 << i != 0 {
             self.overflow = true;
@@ -223,19 +159,18 @@ impl Adc12A {
     }
 
     fn go_on(&mut self, mem: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let conseq = (self.ctl1 & CONSEQ) >> 1;
-        let end = conseq & 1 == 0 || self.mctl[usize::from(mem)] & EOS != 0;
-        let first = (self.ctl1 >> 12) as u8;
-        let again = match (conseq, end) {
-            (0, _) => false,
-            (1, true) => false,
-            (1, false) => true,
-            // Repeated modes stop at the end once ENC is clear.
-            (_, true) => self.ctl0 & ADC12ENC != 0,
-            (_, false) => true,
-        };
-        self.next = if end { first } else { (mem + 1) & 15 };
-        if again && self.ctl0 & ADC12MSC != 0 { self.start(cx.now, cx) } else { Ok(()) }
+        let ends = self.mctl[usize::from(mem)] & EOS != 0;
+        let first = self.first();
+        if self.sequence.go_on((self.ctl0, self.ctl1), mem, ends, first, 15) {
+            self.start(cx.now, cx)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The memory that a sequence begins with.
+    fn first(&self) -> u8 {
+        (self.ctl1 >> 12) as u8
     }
 
     /// The flag that triggers a DMA transfer: of the one conversion, or of a sequence's last.
@@ -259,8 +194,7 @@ impl Adc12A {
 }
 
 impl Block for Adc12A {
-    const LINES: usize = 1;
-    const TAINT: Follow = Follow::Hole;
+    adc12::block!();
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
@@ -296,31 +230,15 @@ impl Block for Adc12A {
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let enabled = self.ctl0 & ADC12ENC != 0;
-        let mut locked = |old: u16, new: u16, free: u16| {
-            if enabled && (old ^ new) & !free != 0 {
-                cx.lints.report(LintKind::LockedBits, cx.addr, cx.at);
-                (old & !free) | (new & free)
-            } else {
-                new
-            }
-        };
         match off {
             CTL0 => {
-                let new = locked(self.ctl0, merge(self.ctl0, value, mask), ALWAYS);
+                let new =
+                    adc12::locked(enabled, self.ctl0, merge(self.ctl0, value, mask), ALWAYS, cx);
                 let before = self.ctl0;
                 self.ctl0 = new & !ADC12SC;
-                if new & ADC12ENC == 0 && before & ADC12ENC != 0 && self.ctl1 & CONSEQ == 0 {
-                    self.running = None;
-                }
-                if new & ADC12ENC != 0 && before & ADC12ENC == 0 {
-                    self.next = (self.ctl1 >> 12) as u8;
-                }
-                if new & (ADC12SC | ADC12ENC) == ADC12SC | ADC12ENC {
-                    if self.ctl1 & ADC12SHS != 0 {
-                        return Err(cx.refuse(
-                            "ADC12 triggers other than ADC12SC (ADC12SHS) are not modelled",
-                        ));
-                    }
+                let first = self.first();
+                if self.sequence.controlled(before, new, self.ctl1, first) {
+                    adc12::by_software(self.ctl1 & ADC12SHS, cx)?;
                     if self.busy() {
                         self.time_overflow = true;
                     } else {
@@ -329,20 +247,24 @@ impl Block for Adc12A {
                 }
             }
             CTL1 => {
-                self.ctl1 = locked(
+                self.ctl1 = adc12::locked(
+                    enabled,
                     self.ctl1,
                     merge(self.ctl1, value, mask) & !ADC12BUSY,
                     CONSEQ | CSTARTADD,
+                    cx,
                 )
             }
-            CTL2 => self.ctl2 = locked(self.ctl2, merge(self.ctl2, value, mask), 0),
+            CTL2 => {
+                self.ctl2 = adc12::locked(enabled, self.ctl2, merge(self.ctl2, value, mask), 0, cx)
+            }
             IFG => self.ifg = merge(self.ifg, value, mask),
             IE => self.ie = merge(self.ie, value, mask),
             IV => {}
             MCTL0..MEM0 => {
                 let i = (off - MCTL0) as usize;
                 let old = u16::from_le_bytes([self.mctl[i], self.mctl[i + 1]]);
-                let new = locked(old, merge(old, value, mask), 0);
+                let new = adc12::locked(enabled, old, merge(old, value, mask), 0, cx);
                 [self.mctl[i], self.mctl[i + 1]] = new.to_le_bytes();
             }
             MEM0..0x40 => {
@@ -355,30 +277,10 @@ impl Block for Adc12A {
     }
 
     fn requests_smclk(&self) -> bool {
-        self.busy() && self.ctl1 & ADC12SSEL == 0x18
+        self.sequence.requests_smclk(self.ctl1)
     }
 
     fn requests_aclk(&self) -> bool {
-        self.busy() && self.ctl1 & ADC12SSEL == 0x08
-    }
-
-    fn restart(&mut self, _: Reset) {
-        self.reset();
-    }
-
-    fn forget(&mut self, _: u64) {
-        *self = Self::with(self.timing.clone());
-    }
-
-    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
-        self.next_event()
-    }
-
-    fn asks(&self, _: usize) -> bool {
-        self.pending()
-    }
-
-    fn may_ask(&self, _: &Clocks, _: Picos, _: bool) -> bool {
-        self.enabled() && self.busy()
+        self.sequence.requests_aclk(self.ctl1)
     }
 }

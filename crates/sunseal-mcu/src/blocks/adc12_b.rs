@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use super::adc12::{self, ADC12BUSY, ADC12DF, ADC12ENC, ADC12RES, ADC12SC, CONSEQ, Sequence};
 use super::{Block, Ctx, Reset, merge};
-use crate::clock::{Clocks, Line};
-use crate::instruments::lint::LintKind;
+use crate::clock::Clocks;
 use crate::instruments::taint::Follow;
 
 const CTL0: u32 = 0x00;
@@ -25,23 +25,11 @@ const MCTL0: u32 = 0x20;
 const MEM0: u32 = 0x60;
 const END: u32 = 0xA0;
 
-const ADC12SC: u16 = 0x0001;
-const ADC12ENC: u16 = 0x0002;
-const ADC12ON: u16 = 0x0010;
-const ADC12MSC: u16 = 0x0080;
 /// Bits of CTL0 that may change while ENC is set.
 const ALWAYS: u16 = ADC12SC | ADC12ENC;
 
-const ADC12BUSY: u16 = 0x0001;
-const CONSEQ: u16 = 0x0006;
-const ADC12SSEL: u16 = 0x0018;
-const ADC12DIV: u16 = 0x00E0;
-const ADC12SHP: u16 = 0x0200;
 const ADC12SHS: u16 = 0x1C00;
 const ADC12PDIV: u16 = 0x6000;
-
-const ADC12DF: u16 = 0x0008;
-const ADC12RES: u16 = 0x0030;
 
 const CSTARTADD: u16 = 0x001F;
 const BATMAP: u16 = 0x0040;
@@ -59,13 +47,6 @@ const EOS: u16 = 0x0080;
 const VRSEL: u16 = 0x0F00;
 const DIF: u16 = 0x2000;
 const WINC: u16 = 0x4000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Conversion {
-    mem: u8,
-    sample_end: u128,
-    done: u128,
-}
 
 /// A conversion that is over and wants its input voltage.
 #[derive(Clone, Copy, Debug)]
@@ -112,8 +93,7 @@ pub(crate) struct Adc12B {
     ie2: u16,
     mctl: [u16; 32],
     mem: [u16; 32],
-    running: Option<Conversion>,
-    next: u8,
+    sequence: Sequence,
     /// A conversion was completed, which DMA may wait for.
     pub done: bool,
 }
@@ -131,37 +111,22 @@ impl Adc12B {
             ie2: 0,
             mctl: [0; 32],
             mem: [0; 32],
-            running: None,
-            next: 0,
+            sequence: Sequence::default(),
             done: false,
         }
     }
 
-    pub fn reset(&mut self) {
-        // Conversion memory keeps its contents.
-        *self = Self { mem: self.mem, ..Self::new(self.cycles.clone()) };
+    fn fresh(&self) -> Self {
+        Self::new(self.cycles.clone())
     }
 
     pub fn busy(&self) -> bool {
-        self.running.is_some()
+        self.sequence.busy()
     }
 
     /// Whether the conversions to come are measured against the built-in reference.
     pub fn wants_reference(&self) -> bool {
-        self.busy() && self.mctl[usize::from(self.next)] & VRSEL == 0x0100
-    }
-
-    pub fn next_event(&self) -> Option<Picos> {
-        self.running.map(|c| Picos(c.done)).filter(|t| *t != Picos::MAX)
-    }
-
-    fn line<'a>(&self, clocks: &'a Clocks) -> &'a Line {
-        match self.ctl[1] & ADC12SSEL {
-            0x00 => &clocks.modosc,
-            0x08 => &clocks.aclk,
-            0x10 => &clocks.mclk,
-            _ => &clocks.smclk,
-        }
+        self.busy() && self.mctl[usize::from(self.sequence.next)] & VRSEL == 0x0100
     }
 
     fn resolution(&self) -> usize {
@@ -173,15 +138,9 @@ impl Adc12B {
     }
 
     fn start(&mut self, from: Picos, cx: &Ctx<'_>) -> Result<(), Fault> {
-        if self.ctl[0] & ADC12ON == 0 {
-            return Err(cx.refuse("conversion started while ADC12ON is clear"));
-        }
-        if self.ctl[1] & ADC12SHP == 0 {
-            return Err(cx.refuse("extended sample mode (ADC12SHP = 0) is not modelled"));
-        }
-        let mem = self.next;
-        let divider = u64::from((self.ctl[1] & ADC12DIV) >> 5) + 1;
-        let divider = divider * [1, 4, 32, 64][usize::from((self.ctl[1] & ADC12PDIV) >> 13)];
+        Sequence::may_start(self.ctl[0], self.ctl[1], cx)?;
+        let mem = self.sequence.next;
+        let predivider = [1, 4, 32, 64][usize::from((self.ctl[1] & ADC12PDIV) >> 13)];
         // Memories 8 to 23 have the second sampling time.
         let sht = if (8..24).contains(&mem) { self.ctl[0] >> 12 } else { self.ctl[0] >> 8 & 15 };
         let Some(&sample) = self.cycles.sample.get(usize::from(sht)) else {
@@ -189,19 +148,13 @@ impl Adc12B {
         };
         let (sample, convert) =
             (u64::from(sample), u64::from(self.cycles.convert[self.resolution()]));
-        let line = self.line(cx.clocks);
-        let first = line.tick_not_before(from);
-        self.running = Some(Conversion {
-            mem,
-            sample_end: line.time_of(first + sample * divider).0,
-            done: line.time_of(first + (sample + convert) * divider).0,
-        });
+        self.sequence.start(from, self.ctl[1], predivider, (sample, convert), cx.clocks);
         Ok(())
     }
 
     /// The conversion that is over, if one is.
     pub fn take_sample(&mut self, now: Picos) -> Option<Sample> {
-        let c = self.running.take_if(|c| c.done <= now.0)?;
+        let c = self.sequence.take(now)?;
         let mctl = self.mctl[usize::from(c.mem)];
         let channel = (mctl & INCH) as u8;
         let inner = match channel {
@@ -227,33 +180,13 @@ impl Adc12B {
         vref: Option<(f64, bool)>,
         cx: &mut Ctx<'_>,
     ) -> Result<(), Fault> {
-        let top_v = match s.vrsel {
-            0 => cx.vcc_v,
-            1 => {
-                if vref.is_none_or(|(_, settled)| !settled) {
-                    cx.lint(LintKind::ReferenceNotReady);
-                }
-                vref.map_or(0.0, |(v, _)| v)
-            }
-            _ => {
-                return Err(cx.refuse(
-                    "conversion against an external reference, which nothing is wired to",
-                ));
-            }
-        };
+        let top_v = adc12::top_v(s.vrsel, vref, cx)?;
         let i = usize::from(s.mem);
         let mctl = self.mctl[i];
         if mctl & DIF != 0 {
             return Err(cx.refuse("differential mode of the ADC12_B (ADC12DIF) is not modelled"));
         }
-        let full = f64::from((1u32 << self.bits()) - 1);
-        let ratio = if top_v > 0.0 { (input_v / top_v).clamp(0.0, 1.0) } else { 1.0 };
-        let plain = (ratio * full).round() as u16;
-        let code = if self.ctl[2] & ADC12DF != 0 {
-            plain.wrapping_sub(1 << (self.bits() - 1)) << (16 - self.bits())
-        } else {
-            plain
-        };
+        let code = adc12::code(input_v, top_v, self.bits(), self.ctl[2]);
         if self.ifg & 1 << i != 0 {
             self.ifg2 |= OVIFG;
         }
@@ -278,19 +211,18 @@ impl Adc12B {
     }
 
     fn go_on(&mut self, mem: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let conseq = (self.ctl[1] & CONSEQ) >> 1;
-        let end = conseq & 1 == 0 || self.mctl[usize::from(mem)] & EOS != 0;
-        let first = (self.ctl[3] & CSTARTADD) as u8;
-        let again = match (conseq, end) {
-            (0, _) => false,
-            (1, true) => false,
-            (1, false) => true,
-            // Repeated modes stop at the end once ENC is clear.
-            (_, true) => self.ctl[0] & ADC12ENC != 0,
-            (_, false) => true,
-        };
-        self.next = if end { first } else { (mem + 1) & 31 };
-        if again && self.ctl[0] & ADC12MSC != 0 { self.start(cx.now, cx) } else { Ok(()) }
+        let ends = self.mctl[usize::from(mem)] & EOS != 0;
+        let first = self.first();
+        if self.sequence.go_on((self.ctl[0], self.ctl[1]), mem, ends, first, 31) {
+            self.start(cx.now, cx)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The memory that a sequence begins with.
+    fn first(&self) -> u8 {
+        (self.ctl[3] & CSTARTADD) as u8
     }
 
     /// Whether any of its interrupts is enabled.
@@ -322,8 +254,7 @@ impl Adc12B {
 }
 
 impl Block for Adc12B {
-    const LINES: usize = 1;
-    const TAINT: Follow = Follow::Hole;
+    adc12::block!();
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
@@ -350,16 +281,6 @@ impl Block for Adc12B {
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let enabled = self.ctl[0] & ADC12ENC != 0;
-        let (addr, at) = (cx.addr, cx.at);
-        let lints = &mut *cx.lints;
-        let mut locked = |old: u16, new: u16, free: u16| {
-            if enabled && (old ^ new) & !free != 0 {
-                lints.report(LintKind::LockedBits, addr, at);
-                (old & !free) | (new & free)
-            } else {
-                new
-            }
-        };
         let half = |old: u32, high: bool| {
             let shift = if high { 16 } else { 0 };
             let new = merge((old >> shift) as u16, value, mask);
@@ -367,21 +288,18 @@ impl Block for Adc12B {
         };
         match off {
             CTL0 => {
-                let new = locked(self.ctl[0], merge(self.ctl[0], value, mask), ALWAYS);
+                let new = adc12::locked(
+                    enabled,
+                    self.ctl[0],
+                    merge(self.ctl[0], value, mask),
+                    ALWAYS,
+                    cx,
+                );
                 let before = self.ctl[0];
                 self.ctl[0] = new & !ADC12SC;
-                if new & ADC12ENC == 0 && before & ADC12ENC != 0 && self.ctl[1] & CONSEQ == 0 {
-                    self.running = None;
-                }
-                if new & ADC12ENC != 0 && before & ADC12ENC == 0 {
-                    self.next = (self.ctl[3] & CSTARTADD) as u8;
-                }
-                if new & (ADC12SC | ADC12ENC) == ADC12SC | ADC12ENC {
-                    if self.ctl[1] & ADC12SHS != 0 {
-                        return Err(cx.refuse(
-                            "ADC12 triggers other than ADC12SC (ADC12SHS) are not modelled",
-                        ));
-                    }
+                let first = self.first();
+                if self.sequence.controlled(before, new, self.ctl[1], first) {
+                    adc12::by_software(self.ctl[1] & ADC12SHS, cx)?;
                     if self.busy() {
                         self.ifg2 |= TOVIFG;
                     } else {
@@ -391,10 +309,16 @@ impl Block for Adc12B {
             }
             CTL1 => {
                 let new = merge(self.ctl[1], value, mask) & !ADC12BUSY;
-                self.ctl[1] = locked(self.ctl[1], new, CONSEQ);
+                self.ctl[1] = adc12::locked(enabled, self.ctl[1], new, CONSEQ, cx);
             }
-            CTL2 => self.ctl[2] = locked(self.ctl[2], merge(self.ctl[2], value, mask), 0),
-            CTL3 => self.ctl[3] = locked(self.ctl[3], merge(self.ctl[3], value, mask), 0),
+            CTL2 => {
+                self.ctl[2] =
+                    adc12::locked(enabled, self.ctl[2], merge(self.ctl[2], value, mask), 0, cx)
+            }
+            CTL3 => {
+                self.ctl[3] =
+                    adc12::locked(enabled, self.ctl[3], merge(self.ctl[3], value, mask), 0, cx)
+            }
             LO => self.lo = merge(self.lo, value, mask),
             HI => self.hi = merge(self.hi, value, mask),
             IFGR0 => self.ifg = half(self.ifg, false),
@@ -406,7 +330,8 @@ impl Block for Adc12B {
             IV => {}
             MCTL0..MEM0 => {
                 let i = ((off - MCTL0) / 2) as usize;
-                self.mctl[i] = locked(self.mctl[i], merge(self.mctl[i], value, mask), 0);
+                self.mctl[i] =
+                    adc12::locked(enabled, self.mctl[i], merge(self.mctl[i], value, mask), 0, cx);
             }
             MEM0..END => {
                 let i = ((off - MEM0) / 2) as usize;
@@ -418,31 +343,11 @@ impl Block for Adc12B {
     }
 
     fn requests_smclk(&self) -> bool {
-        self.busy() && self.ctl[1] & ADC12SSEL == 0x18
+        self.sequence.requests_smclk(self.ctl[1])
     }
 
     fn requests_aclk(&self) -> bool {
-        self.busy() && self.ctl[1] & ADC12SSEL == 0x08
-    }
-
-    fn restart(&mut self, _: Reset) {
-        self.reset();
-    }
-
-    fn forget(&mut self, _: u64) {
-        *self = Self::new(self.cycles.clone());
-    }
-
-    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
-        self.next_event()
-    }
-
-    fn asks(&self, _: usize) -> bool {
-        self.pending()
-    }
-
-    fn may_ask(&self, _: &Clocks, _: Picos, _: bool) -> bool {
-        self.enabled() && self.busy()
+        self.sequence.requests_aclk(self.ctl[1])
     }
 
     fn trigger(name: &str) -> Option<u8> {

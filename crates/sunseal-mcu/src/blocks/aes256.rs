@@ -10,6 +10,7 @@ use sunseal_trace::Picos;
 use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
 use crate::clock::Clocks;
+use crate::device::Aes;
 use crate::instruments::taint::{Follow, Mix};
 
 const AESACTL0: u32 = 0x0;
@@ -40,11 +41,22 @@ const AESDOUTRD: u16 = 8;
 
 /// MCLK cycles by AESOPx, each for keys of 128, 192 and 256 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AesCycles {
-    pub encrypt: [u16; 3],
-    pub decrypt: [u16; 3],
-    pub round_key: [u16; 3],
-    pub decrypt_round_key: [u16; 3],
+struct AesCycles {
+    encrypt: [u16; 3],
+    decrypt: [u16; 3],
+    round_key: [u16; 3],
+    decrypt_round_key: [u16; 3],
+}
+
+impl From<&Aes> for AesCycles {
+    fn from(facts: &Aes) -> Self {
+        Self {
+            encrypt: facts.encrypt_cycles,
+            decrypt: facts.decrypt_cycles,
+            round_key: facts.round_key_cycles,
+            decrypt_round_key: facts.decrypt_round_key_cycles,
+        }
+    }
 }
 
 /// What a run of the cipher is booked as.
@@ -83,7 +95,11 @@ pub(crate) struct Aes256 {
 }
 
 impl Aes256 {
-    pub fn new(cycles: AesCycles) -> Self {
+    pub fn new(facts: &Aes) -> Self {
+        Self::with(facts.into())
+    }
+
+    fn with(cycles: AesCycles) -> Self {
         Self {
             cycles,
             ctl0: 0,
@@ -101,7 +117,7 @@ impl Aes256 {
     }
 
     pub fn reset(&mut self) {
-        *self = Self::new(self.cycles);
+        *self = Self::with(self.cycles);
     }
 
     /// AESSWRST: everything but AESRDYIE and the key length returns; the key memory is forgotten.

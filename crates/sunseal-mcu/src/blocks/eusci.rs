@@ -89,6 +89,8 @@ pub(crate) struct Eusci {
 }
 
 impl Eusci {
+    universal::buffers!(ifg, statw);
+
     pub fn new(is_a: bool) -> Self {
         Self {
             // UCB0CTLW0 wakes as 01C1h: UCSYNC is fixed to 1, SMCLK selected.
@@ -102,10 +104,6 @@ impl Eusci {
             ifg: UCTXIFG,
             tbcnt: 0,
         }
-    }
-
-    pub fn reset(&mut self) {
-        *self = Self::new(self.core.is_a);
     }
 
     /// Source ticks that bit `i` of a UART frame takes: the first-stage modulation in sixteenths of a
@@ -129,12 +127,6 @@ impl Eusci {
         let parity = u32::from(ctlw0 & UCPEN != 0);
         let stop = 1 + u32::from(ctlw0 & UCSPB != 0);
         (0..1 + data + parity + stop).map(|i| self.uart_bit(i)).sum::<u64>().max(1)
-    }
-
-    fn start(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
-        self.core.start(self.byte_ticks(), NAME, cx)?;
-        self.ifg |= UCTXIFG;
-        Ok(())
     }
 
     // ---- I2C
@@ -163,14 +155,6 @@ impl Eusci {
         self.ifg |= UCTXIFG;
         self.receive(self.core.wire(byte));
         self.core.wire(sent)
-    }
-
-    fn receive(&mut self, byte: u8) {
-        if self.ifg & UCRXIFG != 0 {
-            self.statw |= UCOE;
-        }
-        self.core.rxbuf = byte;
-        self.ifg |= UCRXIFG;
     }
 
     /// Whether any of its interrupts is enabled.
@@ -274,13 +258,7 @@ impl Eusci {
         self.core.time_i2c(NAME, cx)
     }
 
-    fn write_register(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn put(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
             CTLW0 => self.write_ctlw0(merge(self.core.ctlw0, value, mask), cx)?,
             CTLW1 => self.ctlw1 = merge(self.ctlw1, value, mask) & 0x01FF,
@@ -290,23 +268,8 @@ impl Eusci {
             B_STATW if !self.core.is_a => self.statw = merge(self.statw, value, mask) & 0x0080,
             TXBUF if mask & 0xFF == 0 => {}
             TXBUF => {
-                self.core.txbuf = value as u8;
                 self.ifg &= !UCTXCPTIFG;
-                if self.core.is_held() {
-                    return Ok(());
-                }
-                if self.core.is_i2c() {
-                    self.with_i2c(|i2c, regs| i2c.written(value as u8, regs, cx.now));
-                    self.core.time_i2c(NAME, cx)?;
-                } else if self.core.is_spi() && self.core.ctlw0 & UCMST == 0 {
-                    // Waits for the master.
-                    self.ifg &= !UCTXIFG;
-                } else if self.core.shifting.is_none() {
-                    self.start(cx)?;
-                } else {
-                    self.core.waiting = true;
-                    self.ifg &= !UCTXIFG;
-                }
+                return self.write_txbuf(value as u8, cx);
             }
             ABCTL | IRCTL if self.core.is_a => {
                 if value & mask != 0 {
@@ -385,17 +348,7 @@ impl Block for Eusci {
             STATW if self.core.is_a => self.status(),
             B_STATW if !self.core.is_a => self.status(),
             B_TBCNT if !self.core.is_a => self.tbcnt,
-            RXBUF => {
-                self.ifg &= !UCRXIFG;
-                self.statw &= !UCOE;
-                let byte = u16::from(self.core.rxbuf);
-                if self.core.is_i2c()
-                    && let Some(next) = self.with_i2c(|i2c, regs| i2c.read(regs, cx.now))
-                {
-                    self.core.refill(next, NAME, cx)?;
-                }
-                byte
-            }
+            RXBUF => return self.read_rxbuf(cx),
             TXBUF => u16::from(self.core.txbuf),
             ABCTL | IRCTL if self.core.is_a => 0,
             A_IE if self.core.is_a => self.ie,

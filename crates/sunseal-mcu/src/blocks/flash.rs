@@ -29,12 +29,12 @@ const F1_WRT: u16 = 0x40;
 const F1_BLKWRT: u16 = 0x80;
 const F1_BITS: u16 = 0xE6;
 
-const BUSY: u16 = 0x01;
-const KEYV: u16 = 0x02;
-pub const ACCVIFG: u16 = 0x04;
-const WAIT: u16 = 0x08;
-const LOCK: u16 = 0x10;
-const EMEX: u16 = 0x20;
+pub(super) const BUSY: u16 = 0x01;
+pub(super) const KEYV: u16 = 0x02;
+pub(super) const ACCVIFG: u16 = 0x04;
+pub(super) const WAIT: u16 = 0x08;
+pub(super) const LOCK: u16 = 0x10;
+pub(super) const EMEX: u16 = 0x20;
 const LOCKA: u16 = 0x40;
 
 const LOCKINFO: u16 = 0x80;
@@ -92,16 +92,8 @@ impl FlashController {
         }
     }
 
-    /// A store to flash at `cx.addr`. `old` is what the word holds.
-    pub fn store(
-        &mut self,
-        region: &Region,
-        width: Width,
-        value: u16,
-        memory: &[u8],
-        cx: &mut Ctx<'_>,
-    ) -> Result<StateId, Fault> {
-        let addr = cx.addr;
+    /// Refuses a store that the controller's state or the supply does not allow.
+    fn may_store(&mut self, region: &Region, cx: &Ctx<'_>) -> Result<(), Fault> {
         if self.running.is_some() {
             self.fctl3 |= ACCVIFG;
             return Err(cx.refuse("store to flash while BUSY is set; wait for it to clear"));
@@ -115,7 +107,7 @@ impl FlashController {
             if self.fctl4 & LOCKINFO != 0 {
                 return Err(cx.refuse("store to information flash while LOCKINFO is set"));
             }
-            if addr > region.end - INFO_A_BYTES && self.fctl3 & LOCKA != 0 {
+            if cx.addr > region.end - INFO_A_BYTES && self.fctl3 & LOCKA != 0 {
                 return Err(cx.refuse("store to information segment A while LOCKA is set; write FWPW + LOCKA to FCTL3"));
             }
         }
@@ -125,72 +117,99 @@ impl FlashController {
                 cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
             );
         }
+        Ok(())
+    }
+
+    /// What a store begins by FCTL1, how long it takes and what it is booked as; none for the first half of a long word.
+    fn asked(
+        &mut self,
+        region: &Region,
+        width: Width,
+        value: u16,
+        cx: &Ctx<'_>,
+    ) -> Result<Option<(Operation, Picos, Event)>, Fault> {
+        let addr = cx.addr;
         let f = &cx.dev.f5xx().flash;
-        let (operation, time, event) =
-            match (self.fctl1 & (F1_ERASE | F1_MERAS), self.fctl1 & (F1_WRT | F1_BLKWRT)) {
-                (0, F1_WRT) => {
-                    let bytes = match width {
-                        Width::Byte => vec![value as u8],
-                        Width::Word => value.to_le_bytes().to_vec(),
-                    };
-                    (Operation::Write { addr, bytes }, us(f.word_write_us), Event::FlashWordWrite)
+        let asked = match (self.fctl1 & (F1_ERASE | F1_MERAS), self.fctl1 & (F1_WRT | F1_BLKWRT)) {
+            (0, F1_WRT) => {
+                let bytes = match width {
+                    Width::Byte => vec![value as u8],
+                    Width::Word => value.to_le_bytes().to_vec(),
+                };
+                (Operation::Write { addr, bytes }, us(f.word_write_us), Event::FlashWordWrite)
+            }
+            (0, blk) if blk & F1_BLKWRT != 0 => {
+                if width == Width::Byte {
+                    return Err(cx.refuse(
+                        "byte store in a 32-bit flash write; write two words, low one first",
+                    ));
                 }
-                (0, blk) if blk & F1_BLKWRT != 0 => {
-                    if width == Width::Byte {
-                        return Err(cx.refuse(
-                            "byte store in a 32-bit flash write; write two words, low one first",
-                        ));
-                    }
-                    let Some((low_addr, low)) = self.half.take() else {
-                        if !addr.is_multiple_of(4) {
-                            return Err(cx.refuse(
-                                "32-bit flash write must begin at an address divisible by 4",
-                            ));
-                        }
-                        self.half = Some((addr, value));
-                        return Ok(self.state());
-                    };
-                    if addr != low_addr + 2 {
+                let Some((low_addr, low)) = self.half.take() else {
+                    if !addr.is_multiple_of(4) {
                         return Err(
-                            cx.refuse("32-bit flash write must go on in the word behind its first")
+                            cx.refuse("32-bit flash write must begin at an address divisible by 4")
                         );
                     }
-                    let bytes = [low.to_le_bytes(), value.to_le_bytes()].concat();
-                    (
-                        Operation::Write { addr: low_addr, bytes },
-                        us(f.long_word_write_us),
-                        Event::FlashWordWrite,
-                    )
+                    self.half = Some((addr, value));
+                    return Ok(None);
+                };
+                if addr != low_addr + 2 {
+                    return Err(
+                        cx.refuse("32-bit flash write must go on in the word behind its first")
+                    );
                 }
-                (F1_ERASE, 0) => {
-                    let bytes = region.segment_bytes.unwrap_or(1);
-                    let start = addr & !(bytes - 1);
-                    (
-                        Operation::Erase { start, bytes },
-                        us(f.segment_erase_ms * 1e3),
-                        Event::FlashSegmentErase,
-                    )
-                }
-                (e, 0) if e == F1_ERASE | F1_MERAS && region.kind == RegionKind::Flash => {
-                    let (start, bytes) = (region.start, region.size_bytes());
-                    (
-                        Operation::Erase { start, bytes },
-                        us(f.mass_erase_ms * 1e3),
-                        Event::FlashMassErase,
-                    )
-                }
-                (F1_MERAS, 0) => {
-                    return Err(cx.refuse(
-                        "bank erase is not modelled; erase segments, or all with ERASE + MERAS",
-                    ));
-                }
-                _ => {
-                    self.fctl3 |= ACCVIFG;
-                    return Err(cx.refuse(
-                        "store to flash while FCTL1 selects neither a write nor an erase",
-                    ));
-                }
-            };
+                let bytes = [low.to_le_bytes(), value.to_le_bytes()].concat();
+                (
+                    Operation::Write { addr: low_addr, bytes },
+                    us(f.long_word_write_us),
+                    Event::FlashWordWrite,
+                )
+            }
+            (F1_ERASE, 0) => {
+                let bytes = region.segment_bytes.unwrap_or(1);
+                let start = addr & !(bytes - 1);
+                (
+                    Operation::Erase { start, bytes },
+                    us(f.segment_erase_ms * 1e3),
+                    Event::FlashSegmentErase,
+                )
+            }
+            (e, 0) if e == F1_ERASE | F1_MERAS && region.kind == RegionKind::Flash => {
+                let (start, bytes) = (region.start, region.size_bytes());
+                (
+                    Operation::Erase { start, bytes },
+                    us(f.mass_erase_ms * 1e3),
+                    Event::FlashMassErase,
+                )
+            }
+            (F1_MERAS, 0) => {
+                return Err(cx.refuse(
+                    "bank erase is not modelled; erase segments, or all with ERASE + MERAS",
+                ));
+            }
+            _ => {
+                self.fctl3 |= ACCVIFG;
+                return Err(
+                    cx.refuse("store to flash while FCTL1 selects neither a write nor an erase")
+                );
+            }
+        };
+        Ok(Some(asked))
+    }
+
+    /// A store to flash at `cx.addr`. `old` is what the word holds.
+    pub fn store(
+        &mut self,
+        region: &Region,
+        width: Width,
+        value: u16,
+        memory: &[u8],
+        cx: &mut Ctx<'_>,
+    ) -> Result<StateId, Fault> {
+        self.may_store(region, cx)?;
+        let Some((operation, time, event)) = self.asked(region, width, value, cx)? else {
+            return Ok(self.state());
+        };
         if let Operation::Write { addr, bytes } = &operation {
             let old = &memory[*addr as usize..*addr as usize + bytes.len()];
             if old.iter().zip(bytes).any(|(o, n)| o & n != *n) {

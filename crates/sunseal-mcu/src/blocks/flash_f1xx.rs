@@ -12,6 +12,7 @@ use sunseal_isa::Fault;
 use sunseal_isa::msp430::Width;
 use sunseal_trace::Picos;
 
+use super::flash::{ACCVIFG, BUSY, EMEX, KEYV, LOCK, WAIT};
 use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::Event;
 use crate::clock::{Clocks, splitmix64};
@@ -33,13 +34,6 @@ const F1_BITS: u16 = 0xC6;
 
 const FSSEL: u16 = 0xC0;
 const FN: u16 = 0x3F;
-
-const BUSY: u16 = 0x01;
-const KEYV: u16 = 0x02;
-const ACCVIFG: u16 = 0x04;
-const WAIT: u16 = 0x08;
-const LOCK: u16 = 0x10;
-const EMEX: u16 = 0x20;
 
 /// A row under one programming voltage; also what a block write fills.
 const ROW_BYTES: u32 = 64;

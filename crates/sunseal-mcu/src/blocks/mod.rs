@@ -5,6 +5,7 @@
 //! Registers are words: a byte access is a word access under a mask. Each peripheral says when its
 //! next event is due; the machine calls it then. What is not modelled traps.
 
+mod adc12;
 pub(crate) mod adc12_a;
 pub(crate) mod adc12_b;
 pub(crate) mod adc14;
@@ -14,7 +15,6 @@ pub(crate) mod block;
 pub(crate) mod crc16;
 pub(crate) mod crc32;
 pub(crate) mod crc32_p4;
-pub(crate) mod dio;
 pub(crate) mod dma;
 pub(crate) mod eusci;
 pub(crate) mod flash;

@@ -14,7 +14,7 @@ const DIR: u32 = 0x04;
 const REN: u32 = 0x06;
 const DS: u32 = 0x08;
 const SEL: u32 = 0x0A;
-/// FR5xx: a second select register, and the one that complements both at once.
+/// FR5xx and MSP432P4xx: a second select register, and the one that complements both at once.
 const SEL1: u32 = 0x0C;
 const SELC: u32 = 0x16;
 
@@ -23,6 +23,7 @@ const SELC: u32 = 0x16;
 pub(crate) struct PortPair {
     has_select: bool,
     has_select_1: bool,
+    has_drive_strength: bool,
     out: u16,
     dir: u16,
     ren: u16,
@@ -37,11 +38,21 @@ pub(crate) struct PortPair {
 
 impl PortPair {
     pub fn new(interrupts: bool, has_select: bool) -> Self {
-        Self { edges: Edges::new(interrupts), has_select, ..Self::default() }
+        Self {
+            edges: Edges::new(interrupts),
+            has_select,
+            has_drive_strength: true,
+            ..Self::default()
+        }
     }
 
     /// As on the FR5xx: PxSEL0, PxSEL1 and PxSELC, no drive strength.
     pub fn fr5xx(interrupts: bool) -> Self {
+        Self { has_drive_strength: false, ..Self::p4(interrupts) }
+    }
+
+    /// As on the MSP432P4xx (SLAU356I chapter 12): PxSEL0, PxSEL1, PxSELC and PxDS.
+    pub fn p4(interrupts: bool) -> Self {
         Self { has_select_1: true, ..Self::new(interrupts, true) }
     }
 
@@ -64,6 +75,11 @@ impl PortPair {
         (self.edges.ifg, self.held) = (ifg, held);
     }
 
+    /// Pins handed to their primary module function.
+    pub fn primary(&self) -> u16 {
+        self.sel & !self.sel1
+    }
+
     /// PxSEL0.
     pub fn select_0(&self) -> u16 {
         self.sel
@@ -75,9 +91,9 @@ impl PortPair {
 
     /// PxOUT, PxIES and PxIFG keep their values over a PUC in hardware; a defined 0 is used here for OUT and IFG.
     pub fn reset(&mut self) {
-        let Self { outside, has_select_1, held, .. } = *self;
+        let Self { outside, has_select_1, has_drive_strength, held, .. } = *self;
         let new = Self::new(self.edges.present, self.has_select);
-        *self = Self { outside, has_select_1, held, ..new };
+        *self = Self { outside, has_select_1, has_drive_strength, held, ..new };
     }
 
     /// Levels at the pins.
@@ -128,7 +144,7 @@ impl Block for PortPair {
             OUT => self.out,
             DIR => self.dir,
             REN => self.ren,
-            DS if !self.has_select_1 => self.ds,
+            DS if self.has_drive_strength => self.ds,
             SEL if self.has_select => self.sel,
             SEL1 if self.has_select_1 => self.sel1,
             SELC if self.has_select_1 => 0,
@@ -143,7 +159,7 @@ impl Block for PortPair {
             OUT => &mut self.out,
             DIR => &mut self.dir,
             REN => &mut self.ren,
-            DS if !self.has_select_1 => &mut self.ds,
+            DS if self.has_drive_strength => &mut self.ds,
             SEL if self.has_select => &mut self.sel,
             SEL1 if self.has_select_1 => &mut self.sel1,
             SELC if self.has_select_1 => {

@@ -486,6 +486,82 @@ impl TimerA {
             }
         }
     }
+
+    /// TAxCTL is written, with `count` in TAxR.
+    fn write_ctl(&mut self, new: u16, count: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+        let was_running = self.running();
+        if new & MC != 0 && !matches!(new & TASSEL, 0x0100 | 0x0200) {
+            return Err(cx.refuse(
+                "timer clocked from a pin (TASSEL 0 or 3) is not modelled; use ACLK or SMCLK",
+            ));
+        }
+        let source_changed = (new ^ self.ctl) & (TASSEL | ID) != 0;
+        self.ctl = new & !TACLR;
+        let count = if new & TACLR != 0 { 0 } else { count };
+        self.settle(cx.clocks, cx.now, count, was_running && !source_changed && new & TACLR == 0);
+        Ok(())
+    }
+
+    /// TAxCCTLn is written, with `count` in TAxR.
+    fn write_cctl(
+        &mut self,
+        i: usize,
+        value: u16,
+        mask: u16,
+        count: u16,
+        cx: &mut Ctx<'_>,
+    ) -> Result<(), Fault> {
+        let (old, new) = (self.cctl[i], merge(self.cctl[i], value, mask));
+        if new & OUTMOD != 0 && new & CAP == 0 && old & OUTMOD == 0 {
+            cx.lint(LintKind::TimerOutput);
+        }
+        self.cctl[i] = new & !CCI;
+        if new & CAP == 0 || old & !new & COV != 0 {
+            self.unread[i] = false;
+        }
+        if new & CAP != 0 && new & CM != 0 {
+            let software = new & CCIS >= 0x2000;
+            if self.captures_aclk(i) {
+                if new & CM != CM_RISING {
+                    return Err(
+                        cx.refuse("capture of falling ACLK edges is not modelled; use CM = 1")
+                    );
+                }
+                self.captured[i] = cx.clocks.aclk.ticks_at(cx.now);
+            } else if !software {
+                if !self.pin_inputs[i][usize::from(new >> 12 & 1)] {
+                    cx.lint(LintKind::CaptureNobody);
+                }
+            } else if old & CAP != 0 {
+                let edge = match (old & CCIS, new & CCIS) {
+                    (0x2000, 0x3000) => CM_RISING,
+                    (0x3000, 0x2000) => CM_FALLING,
+                    _ => 0,
+                };
+                if new & edge != 0 {
+                    self.capture(i, count);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// TAxCCRn is written, with `count` in TAxR.
+    fn write_ccr(&mut self, i: usize, new: u16, count: u16, cx: &Ctx<'_>) {
+        let was_running = self.running();
+        let position = self.position;
+        self.ccr[i] = new;
+        let loaded = self.loaded_at_once(i) && self.group(i).0.contains(&0);
+        if loaded && self.ctl & MC & 0x10 != 0 {
+            if self.ctl & MC == 0x30 && was_running && position > count.into() {
+                // Counting down, a new period takes effect at the next turn: keep the count.
+                self.settle(cx.clocks, cx.now, count, was_running);
+                self.position = self.period().saturating_sub(u32::from(count));
+            } else {
+                self.settle(cx.clocks, cx.now, count, was_running);
+            }
+        }
+    }
 }
 
 impl Block for TimerA {
@@ -522,19 +598,7 @@ impl Block for TimerA {
         let was_running = self.running();
         match off {
             CTL => {
-                let new = merge(self.ctl, value, mask);
-                if new & MC != 0 && !matches!(new & TASSEL, 0x0100 | 0x0200) {
-                    return Err(cx.refuse("timer clocked from a pin (TASSEL 0 or 3) is not modelled; use ACLK or SMCLK"));
-                }
-                let source_changed = (new ^ self.ctl) & (TASSEL | ID) != 0;
-                self.ctl = new & !TACLR;
-                let count = if new & TACLR != 0 { 0 } else { count };
-                self.settle(
-                    cx.clocks,
-                    cx.now,
-                    count,
-                    was_running && !source_changed && new & TACLR == 0,
-                );
+                self.write_ctl(merge(self.ctl, value, mask), count, cx)?;
             }
             EX0 => {
                 self.ex0 = merge(self.ex0, value, mask) & 7;
@@ -548,54 +612,11 @@ impl Block for TimerA {
                 self.clear_iv();
             }
             _ if (CCTL0..CCTL0 + 2 * self.ccrs as u32).contains(&off) => {
-                let i = (off - CCTL0) as usize / 2;
-                let (old, new) = (self.cctl[i], merge(self.cctl[i], value, mask));
-                if new & OUTMOD != 0 && new & CAP == 0 && old & OUTMOD == 0 {
-                    cx.lint(LintKind::TimerOutput);
-                }
-                self.cctl[i] = new & !CCI;
-                if new & CAP == 0 || old & !new & COV != 0 {
-                    self.unread[i] = false;
-                }
-                if new & CAP != 0 && new & CM != 0 {
-                    let software = new & CCIS >= 0x2000;
-                    if self.captures_aclk(i) {
-                        if new & CM != CM_RISING {
-                            return Err(cx.refuse(
-                                "capture of falling ACLK edges is not modelled; use CM = 1",
-                            ));
-                        }
-                        self.captured[i] = cx.clocks.aclk.ticks_at(cx.now);
-                    } else if !software {
-                        if !self.pin_inputs[i][usize::from(new >> 12 & 1)] {
-                            cx.lint(LintKind::CaptureNobody);
-                        }
-                    } else if old & CAP != 0 {
-                        let edge = match (old & CCIS, new & CCIS) {
-                            (0x2000, 0x3000) => CM_RISING,
-                            (0x3000, 0x2000) => CM_FALLING,
-                            _ => 0,
-                        };
-                        if new & edge != 0 {
-                            self.capture(i, count);
-                        }
-                    }
-                }
+                self.write_cctl((off - CCTL0) as usize / 2, value, mask, count, cx)?;
             }
             _ if (CCR0..CCR0 + 2 * self.ccrs as u32).contains(&off) => {
                 let i = (off - CCR0) as usize / 2;
-                let position = self.position;
-                self.ccr[i] = merge(self.ccr[i], value, mask);
-                let loaded = self.loaded_at_once(i) && self.group(i).0.contains(&0);
-                if loaded && self.ctl & MC & 0x10 != 0 {
-                    if self.ctl & MC == 0x30 && was_running && position > count.into() {
-                        // Counting down, a new period takes effect at the next turn: keep the count.
-                        self.settle(cx.clocks, cx.now, count, was_running);
-                        self.position = self.period().saturating_sub(u32::from(count));
-                    } else {
-                        self.settle(cx.clocks, cx.now, count, was_running);
-                    }
-                }
+                self.write_ccr(i, merge(self.ccr[i], value, mask), count, cx);
             }
             _ => return Err(cx.no_register()),
         }

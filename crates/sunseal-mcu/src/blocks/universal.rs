@@ -244,6 +244,61 @@ impl Universal {
     }
 }
 
+/// Their buffers, over the field that has UCRXIFG and UCTXIFG and the one that has UCOE.
+macro_rules! buffers {
+    ($flags:ident, $status:ident) => {
+        pub fn reset(&mut self) {
+            *self = Self::new(self.core.is_a);
+        }
+
+        fn start(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+            self.core.start(self.byte_ticks(), NAME, cx)?;
+            self.$flags |= UCTXIFG;
+            Ok(())
+        }
+
+        fn receive(&mut self, byte: u8) {
+            if self.$flags & UCRXIFG != 0 {
+                self.$status |= UCOE;
+            }
+            self.core.rxbuf = byte;
+            self.$flags |= UCRXIFG;
+        }
+
+        fn read_rxbuf(&mut self, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+            self.$flags &= !UCRXIFG;
+            self.$status &= !UCOE;
+            let byte = u16::from(self.core.rxbuf);
+            if self.core.is_i2c()
+                && let Some(next) = self.with_i2c(|i2c, regs| i2c.read(regs, cx.now))
+            {
+                self.core.refill(next, NAME, cx)?;
+            }
+            Ok(byte)
+        }
+
+        fn write_txbuf(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+            self.core.txbuf = byte;
+            if self.core.is_held() {
+                return Ok(());
+            }
+            if self.core.is_i2c() {
+                self.with_i2c(|i2c, regs| i2c.written(byte, regs, cx.now));
+                return self.core.time_i2c(NAME, cx);
+            }
+            let is_slave = self.core.is_spi() && self.core.ctlw0 & UCMST == 0;
+            if !is_slave && self.core.shifting.is_none() {
+                return self.start(cx);
+            }
+            // Waits for the master, or for the byte before it.
+            self.core.waiting |= !is_slave;
+            self.$flags &= !UCTXIFG;
+            Ok(())
+        }
+    };
+}
+pub(super) use buffers;
+
 /// What [`Serial`](super::serial::Serial) asks and both answer alike.
 macro_rules! serial {
     () => {
@@ -282,7 +337,7 @@ macro_rules! block {
             mask: u16,
             cx: &mut Ctx<'_>,
         ) -> Result<(), Fault> {
-            self.write_register(off, value, mask, cx)?;
+            self.put(off, value, mask, cx)?;
             // It asks for its clock (SLAU367P 3.2.7; SLAU208, UCS, operation from low-power modes).
             cx.fx.clocks |= self.core.wants_clock();
             Ok(())

@@ -52,13 +52,11 @@ pub(crate) struct Usci {
 }
 
 impl Usci {
+    universal::buffers!(ictl, stat);
+
     pub fn new(is_a: bool) -> Self {
         let core = Universal::new(is_a, UCSWRST | if is_a { 0 } else { UCSYNC });
         Self { core, mctl: 0, stat: 0, ictl: UCTXIFG, own: 0 }
-    }
-
-    pub fn reset(&mut self) {
-        *self = Self::new(self.core.is_a);
     }
 
     /// The interrupts that the mode has, by their bits in UCxIE.
@@ -84,12 +82,6 @@ impl Usci {
         ((1 + data + parity + stop) * bit).div_ceil(8).max(1)
     }
 
-    fn start(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
-        self.core.start(self.byte_ticks(), NAME, cx)?;
-        self.ictl |= UCTXIFG;
-        Ok(())
-    }
-
     // ---- I2C
 
     /// As [`Universal::with_i2c`]: UCBxIFG is the upper half of `ictl`.
@@ -113,14 +105,6 @@ impl Usci {
         self.core.time_i2c(NAME, cx)
     }
 
-    fn receive(&mut self, byte: u8) {
-        if self.ictl & UCRXIFG != 0 {
-            self.stat |= UCOE;
-        }
-        self.core.rxbuf = byte;
-        self.ictl |= UCRXIFG;
-    }
-
     /// Whether any of its interrupts is enabled.
     pub fn enabled(&self) -> bool {
         self.ictl & self.interrupts() != 0
@@ -130,13 +114,7 @@ impl Usci {
         self.ictl & (self.ictl >> 8) & self.interrupts() != 0
     }
 
-    fn write_register(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn put(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
             CTLW0 => {
                 let new = merge(self.core.ctlw0, value, mask);
@@ -171,21 +149,7 @@ impl Usci {
             BRW => self.core.brw = merge(self.core.brw, value, mask),
             MCTL if self.core.is_a => self.mctl = merge(self.mctl, value, mask) & 0xFF,
             STAT => self.stat = merge(self.stat, value, mask) & 0xFE,
-            TXBUF => {
-                self.core.txbuf = value as u8;
-                if self.core.is_held() {
-                    return Ok(());
-                }
-                if self.core.is_i2c() {
-                    self.with_i2c(|i2c, regs| i2c.written(value as u8, regs, cx.now));
-                    self.core.time_i2c(NAME, cx)?;
-                } else if self.core.shifting.is_none() {
-                    self.start(cx)?;
-                } else {
-                    self.core.waiting = true;
-                    self.ictl &= !UCTXIFG;
-                }
-            }
+            TXBUF => return self.write_txbuf(value as u8, cx),
             ABCTL | IRCTL if self.core.is_a => {
                 if value & mask != 0 {
                     return Err(cx.refuse("LIN and IrDA functions of the USCI are not modelled"));
@@ -241,17 +205,7 @@ impl Block for Usci {
             BRW => self.core.brw,
             MCTL if self.core.is_a => self.mctl,
             STAT => self.stat | self.core.activity(),
-            RXBUF => {
-                self.ictl &= !UCRXIFG;
-                self.stat &= !UCOE;
-                let byte = u16::from(self.core.rxbuf);
-                if self.core.is_i2c()
-                    && let Some(next) = self.with_i2c(|i2c, regs| i2c.read(regs, cx.now))
-                {
-                    self.core.refill(next, NAME, cx)?;
-                }
-                byte
-            }
+            RXBUF => return self.read_rxbuf(cx),
             TXBUF => u16::from(self.core.txbuf),
             ABCTL | IRCTL if self.core.is_a => 0,
             I2COA if !self.core.is_a => self.own,

@@ -18,6 +18,7 @@ use crate::blocks::timer_a::TimerA;
 use crate::blocks::{Effects, cause};
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive};
+use crate::cores::by_cpu;
 use crate::device::{Device, RegionKind};
 use crate::engine::{Chip, Ran};
 use crate::instruments::lint::LintKind;
@@ -272,10 +273,7 @@ pub(crate) struct SavedMsp430<R> {
     memory: Vec<Image>,
     registers: R,
     mode: u32,
-    r: [u32; 16],
-    cycles: Cycles,
-    cycles_uncached: Cycles,
-    interrupt_shadow: bool,
+    core: msp430::State,
     nmi_sp: Option<u32>,
 }
 
@@ -287,15 +285,11 @@ impl<P: Peripherals> Msp430<P> {
     }
 
     fn saved(&mut self, near: bool) -> SavedMsp430<P::Registers> {
-        let s = self.cpu.state();
         SavedMsp430 {
             memory: self.soc.env.save_memory(near),
             registers: self.soc.p.registers().clone(),
             mode: self.soc.env.mode,
-            r: s.r,
-            cycles: s.cycles,
-            cycles_uncached: s.cycles_uncached,
-            interrupt_shadow: s.interrupt_shadow,
+            core: self.cpu.state(),
             nmi_sp: self.nmi_sp,
         }
     }
@@ -322,7 +316,27 @@ impl<P: Peripherals> Msp430<P> {
     }
 }
 
+impl<P: Peripherals> Msp430<P> {
+    /// What a run's end leads to.
+    fn act_on(&self, exit: Exit) -> Result<Ran, Fault> {
+        match exit {
+            Exit::Fault(fault) => Err(fault),
+            Exit::Deadline if self.cpu.cycles < self.soc.env.deadline => Ok(Ran::On),
+            Exit::Deadline | Exit::Status => Ok(Ran::Look),
+            Exit::Breakpoint => Ok(Ran::Breakpoint),
+        }
+    }
+}
+
+impl<P: Peripherals> Soc<P> {
+    fn set_deadline(&mut self, deadline: Cycles) {
+        self.env.deadline = deadline;
+    }
+}
+
 impl<P: Peripherals> Chip for Msp430<P> {
+    by_cpu!();
+
     type Saved = SavedMsp430<P::Registers>;
 
     fn new(dev: Arc<Device>) -> Self {
@@ -343,14 +357,6 @@ impl<P: Peripherals> Chip for Msp430<P> {
 
     fn common_mut(&mut self) -> &mut Common {
         &mut self.soc.env.common
-    }
-
-    fn cycles(&self) -> Cycles {
-        self.cpu.cycles
-    }
-
-    fn set_cycles(&mut self, cycles: Cycles) {
-        self.cpu.cycles = cycles;
     }
 
     fn cpu_clock(&self) -> &Line {
@@ -401,34 +407,6 @@ impl<P: Peripherals> Chip for Msp430<P> {
     fn must_step(&self) -> bool {
         // The instruction behind EINT runs before an interrupt that waits.
         !self.cpu.accepts_interrupts() && self.gie()
-    }
-
-    fn set_breakpoints(&mut self, addrs: &[u32]) {
-        self.cpu.set_breakpoints(addrs);
-    }
-
-    fn is_breakpoint(&self, addr: u32) -> bool {
-        self.cpu.is_breakpoint(addr)
-    }
-
-    fn run_cpu<O: Observer>(
-        &mut self,
-        deadline: Cycles,
-        once: bool,
-        observer: &mut O,
-    ) -> Result<Ran, Fault> {
-        self.soc.env.deadline = deadline;
-        let exit = if once {
-            self.cpu.step(&mut self.soc, observer)
-        } else {
-            self.cpu.run(&mut self.soc, observer)
-        };
-        match exit {
-            Exit::Fault(fault) => Err(fault),
-            Exit::Deadline if self.cpu.cycles < self.soc.env.deadline => Ok(Ran::On),
-            Exit::Deadline | Exit::Status => Ok(Ran::Look),
-            Exit::Breakpoint => Ok(Ran::Breakpoint),
-        }
     }
 
     fn after_cpu(&mut self) {
@@ -682,12 +660,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
         env.restore_memory(&s.memory);
         env.mode = s.mode;
         p.set_registers(env, s.registers);
-        self.cpu.set_state(&msp430::State {
-            r: s.r,
-            cycles: s.cycles,
-            cycles_uncached: s.cycles_uncached,
-            interrupt_shadow: s.interrupt_shadow,
-        });
+        self.cpu.set_state(&s.core);
         let now = env.common.now();
         let ticks = p.mclk().ticks_at(now);
         p.update_clocks(env, now, ticks);

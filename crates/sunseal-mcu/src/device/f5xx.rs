@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Capture, Device, DeviceError, Level, RegionKind, block};
+use super::{Capture, Device, DeviceError, Level, Reference, RegionKind, VloJitter, block};
 
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -82,13 +82,6 @@ block!(
     }
 );
 block!(
-    /// Jitter of the VLO.
-    VloJitter {
-        /// Standard deviation of an edge around its ideal place, of the period.
-        sigma_percent: f64,
-    }
-);
-block!(
     /// Fixed oscillators.
     Clock {
         /// REFO.
@@ -160,17 +153,6 @@ block!(
     }
 );
 block!(
-    /// Reference.
-    Reference {
-        /// By REFVSEL.
-        @rename = "levels_V" levels_v: Vec<f64>,
-        /// Least supply of each level.
-        @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
-        /// From on to settled.
-        settle_us: f64,
-    }
-);
-block!(
     /// MCLK cycles from operand to result.
     Mpy32 {
         /// 16 x 16, after OP2: RES0..RES3, MPYC.
@@ -232,14 +214,10 @@ impl F5xx {
         {
             return device.wrong("dco needs 8 ranges (DCORSEL 0 to 7)".to_owned());
         }
-        let r = &self.reference;
-        if self.adc12.sample_cycles.len() != 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4
-        {
-            return device.wrong(
-                "adc12 needs 16 sample times, ref 4 levels with their least supplies".to_owned(),
-            );
+        if self.adc12.sample_cycles.len() != 16 {
+            return device.wrong("adc12 needs 16 sample times".to_owned());
         }
-        Ok(())
+        self.reference.check(device)
     }
 
     pub(super) fn levels(&self) -> Vec<Level> {

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Capture, Device, DeviceError, Level, Mpy32, RegionKind, block};
+use super::{Aes, Capture, Device, DeviceError, Level, Mpy32, Reference, RegionKind, block};
 use crate::families;
 use crate::startup::SramStartup;
 
@@ -69,19 +69,6 @@ block!(
         @rename = "access_max_MHz" access_max_mhz: f64,
         /// From off to on.
         power_up_us: f64,
-    }
-);
-block!(
-    /// AES accelerator: MCLK cycles with keys of 128, 192 and 256 bits.
-    Aes {
-        /// Encryption.
-        encrypt_cycles: [u16; 3],
-        /// Decryption with the cipher key.
-        decrypt_cycles: [u16; 3],
-        /// Making the last round key.
-        round_key_cycles: [u16; 3],
-        /// Decryption with the last round key.
-        decrypt_round_key_cycles: [u16; 3],
     }
 );
 block!(
@@ -187,17 +174,6 @@ block!(
         @rename = "sensor_25C_mV" sensor_25c_mv: f64,
     }
 );
-block!(
-    /// Reference.
-    Reference {
-        /// By REFVSEL.
-        @rename = "levels_V" levels_v: Vec<f64>,
-        /// Least supply of each level.
-        @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
-        /// From on to settled.
-        settle_us: f64,
-    }
-);
 
 impl Sram {
     pub(crate) fn startup(&self) -> SramStartup {
@@ -214,12 +190,10 @@ impl Fr5xx {
                 .wrong("dco needs 16 frequencies (DCOFSEL under DCORSEL 0, then 1)".into());
         }
         check_triggers(device)?;
-        let r = &self.reference;
-        if self.adc12.sample_cycles.len() > 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4 {
-            return device.wrong(
-                "adc12 needs up to 16 sample times, ref 4 levels with their least supplies".into(),
-            );
+        if self.adc12.sample_cycles.len() > 16 {
+            return device.wrong("adc12 needs up to 16 sample times".into());
         }
+        self.reference.check(device)?;
         let share = |v: f64| (0.0..=1.0).contains(&v);
         if !share(self.sram.ones) || !share(self.sram.noisy) || self.sram.decay_ms < 0.0 {
             return device.wrong("sram shares lie within 0 and 1, decay_ms is not negative".into());

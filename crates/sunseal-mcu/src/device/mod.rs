@@ -9,6 +9,7 @@ pub mod f1xx;
 mod f5xx;
 pub mod fr5xx;
 mod msp432;
+mod shared;
 pub mod stm32l4;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ pub use f1xx::F1xx;
 pub use f5xx::*;
 pub use fr5xx::Fr5xx;
 pub use msp432::{Bases as Msp432Bases, Interrupts as Msp432Interrupts, Msp432};
+pub use shared::{Aes, Reference, VloJitter};
 pub use stm32l4::{Places, Stm32l4};
 
 /// Why device data could not be used.

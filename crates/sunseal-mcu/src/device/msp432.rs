@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Device, DeviceError, Level, Nvic, RegionKind, block};
+use super::{Aes, Device, DeviceError, Level, Nvic, Reference, RegionKind, VloJitter, block};
 
 block!(
     /// Device descriptors: what software reads at 0x0020_1000.
@@ -171,13 +171,6 @@ block!(
     }
 );
 block!(
-    /// Jitter of the VLO.
-    VloJitter {
-        /// Standard deviation of an edge around its ideal place, of the period.
-        sigma_percent: f64,
-    }
-);
-block!(
     /// Fixed oscillators and crystals.
     Clock {
         /// REFO.
@@ -250,30 +243,6 @@ block!(
     }
 );
 block!(
-    /// Reference.
-    Reference {
-        /// By REFVSEL.
-        @rename = "levels_V" levels_v: [f64; 4],
-        /// Least supply of each level.
-        @rename = "avcc_min_V" avcc_min_v: [f64; 4],
-        /// From on to settled.
-        settle_us: f64,
-    }
-);
-block!(
-    /// MCLK cycles of the AES accelerator for keys of 128, 192 and 256 bits.
-    Aes256 {
-        /// Encryption of a block.
-        encrypt_cycles: [u16; 3],
-        /// Decryption with the cipher key.
-        decrypt_cycles: [u16; 3],
-        /// Generation of the first round key.
-        round_key_cycles: [u16; 3],
-        /// Decryption with a generated round key.
-        decrypt_round_cycles: [u16; 3],
-    }
-);
-block!(
     /// What no document gives.
     CoreTiming {
         /// Cycles of an exception entry within which a higher exception takes its place for nothing.
@@ -317,7 +286,7 @@ pub struct Msp432 {
     #[serde(rename = "ref")]
     pub reference: Reference,
     /// AES accelerator.
-    pub aes256: Aes256,
+    pub aes256: Aes,
     /// Undocumented cycles.
     pub core_timing: CoreTiming,
 }
@@ -349,7 +318,7 @@ impl Msp432 {
         if self.adc14.sample_cycles.len() != 8 {
             return device.wrong("adc14 needs 8 sample times (ADC14SHTx)".to_owned());
         }
-        Ok(())
+        self.reference.check(device)
     }
 
     pub(super) fn levels(&self) -> Vec<Level> {

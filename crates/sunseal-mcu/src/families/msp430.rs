@@ -6,32 +6,23 @@ use std::sync::Arc;
 
 use sunseal_isa::msp430::sr;
 use sunseal_isa::{Fault, FaultKind};
-use sunseal_trace::{ComponentId, Cycles, Picos, StateId};
+use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 
 use crate::accounts::{self, Event};
 use crate::blocks::adc12_a::Sample;
+use crate::blocks::block::Named;
 use crate::blocks::port::PortPair;
 use crate::blocks::serial::{Serial, Which};
+use crate::blocks::timer_a::TimerA;
 use crate::blocks::{Ctx, Effects};
+use crate::clock::Clocks;
 use crate::cores::msp430::{CODE, Env, Peripherals, READ};
-use crate::device::{Device, Region, RegionKind};
+use crate::device::{Capture, Device, Region, RegionKind};
 use crate::pin::{PORT_J, Pin};
 
-/// States of a chip with flash, by the numbers that follow.
-pub(crate) const FLASH_STATES: &[&str] = &[
-    "active.flash",
-    "active.ram",
-    "off",
-    "idle",
-    "on",
-    "lpm0",
-    "lpm1",
-    "lpm2",
-    "lpm3",
-    "lpm4",
-    "write",
-    "erase",
-];
+/// States of a chip with flash behind those that every chip has, by the numbers that follow.
+pub(crate) const FLASH_STATES: &[&str] =
+    &["lpm0", "lpm1", "lpm2", "lpm3", "lpm4", "write", "erase"];
 /// Number of "lpm0"; those of the deeper modes follow, on every MSP430.
 const LPM0: u16 = 5;
 pub(crate) const WRITE: StateId = StateId(10);
@@ -74,6 +65,161 @@ pub(crate) fn cpu_state(mode: u32, on: bool, smclk_on: bool, aclk_on: bool) -> S
         _ => StateId(LPM0 + lpm(mode, smclk_on, aclk_on)),
     }
 }
+
+/// Books the CPU's state and the operating point that clocks and mode have come to.
+pub(crate) fn book_point(
+    env: &mut Env,
+    clocks: &Clocks,
+    state: StateId,
+    (mclk_hz, vcore): (u32, u8),
+    now: Picos,
+    cycles: Cycles,
+) -> OperatingPoint {
+    let (smclk_hz, aclk_hz) = (clocks.smclk.freq_hz(), clocks.aclk.freq_hz());
+    let point = OperatingPoint { mclk_hz, smclk_hz, aclk_hz, vcore };
+    let uncached = env.common.uncached;
+    env.common.accounts.set_state(accounts::CPU, state, now, cycles, uncached);
+    env.common.accounts.set_point(point, now, cycles, uncached);
+    point
+}
+
+/// Books components as without supply.
+pub(crate) fn book_off(env: &mut Env, components: &[ComponentId], now: Picos, cycles: Cycles) {
+    for &component in components {
+        let uncached = env.common.uncached;
+        env.common.accounts.set_state(component, accounts::OFF, now, cycles, uncached);
+    }
+}
+
+/// The state of a component that is on or off.
+pub(crate) fn on(is_on: bool) -> StateId {
+    if is_on { accounts::ON } else { accounts::OFF }
+}
+
+/// A start-up time passes, booked as off.
+pub(crate) fn start_up<P: Peripherals>(soc: &mut P, env: &mut Env, time: Picos, cycles: Cycles) {
+    env.common.state.held_in_reset = true;
+    soc.update_clocks(env, env.common.now(), cycles);
+    env.common.state.held_in_reset = false;
+    env.common.state.now_ps += time.0;
+}
+
+/// The timers of a chip, with ACLK at the capture inputs that the device's data name.
+pub(crate) fn timers<const N: usize>(
+    device: &Device,
+    named: [Named<2>; N],
+    capture: &[Capture],
+) -> [TimerA; N] {
+    named.map(|(name, kind, _)| {
+        let mut timer = TimerA::new(device.ccrs(name), kind == "timer_b");
+        for c in capture.iter().filter(|c| c.signal == "aclk" && c.timer == name) {
+            timer.wire_aclk(c.ccr, c.input == "B");
+        }
+        timer
+    })
+}
+
+/// Those of [`Peripherals`] of a chip whose program memory is flash, with its components that lose their supply.
+macro_rules! flash_chip {
+    ($off:expr) => {
+        fn set_registers(&mut self, env: &mut Env, registers: Registers) {
+            self.chip = registers;
+            self.fx = Effects::default();
+            self.hide_flash(env, false);
+        }
+        fn remains(&self) -> Option<Vec<u8>> {
+            postcard::to_stdvec(&self.chip).ok()
+        }
+        fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+            let done = self.chip.blocks.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
+            self.flash_changed(env, done);
+            msp430::book_off(env, $off, now, cycles);
+        }
+        fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles) {
+            let start_up = us(self.facts.wake.reset_ms * 1e3);
+            msp430::power_on(env, FLASH, ram_seed, start_up, cycles);
+            self.chip.blocks.forget(ram_seed);
+        }
+        fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
+            self.flash_hidden.then(|| msp430::flash_is_busy(env, is_flash, addr)).flatten()
+        }
+    };
+}
+pub(crate) use flash_chip;
+
+/// Flash that code in RAM cannot read while it is busy.
+macro_rules! hidden_flash {
+    () => {
+        pub(super) fn hide_flash(&mut self, env: &mut Env, hidden: bool) {
+            if std::mem::replace(&mut self.flash_hidden, hidden) != hidden {
+                msp430::hide_flash(env, is_flash, hidden);
+            }
+        }
+    };
+}
+pub(crate) use hidden_flash;
+
+/// Those of [`Peripherals`] of a chip that looks its blocks up in a map of addresses.
+macro_rules! mapped {
+    () => {
+        fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+            self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
+        }
+        fn hold(&mut self, env: &mut Env) {
+            env.common.state.held_in_reset = true;
+            self.chip.blocks.pmm.note_svsh();
+        }
+        fn maskable_possible(&self, env: &Env) -> bool {
+            let (b, clocks) = (&self.chip.blocks, &self.chip.clocks);
+            let pins = self.pins_may_wake();
+            b.sfr.ie1 & sfr::WDTIFG != 0 && b.wdt.next_event(clocks).is_some()
+                || b.may_ask(clocks, env.common.now(), pins)
+                || pins && env.common.next_event().is_some()
+                || self.pending_interrupt(env).is_some()
+        }
+        fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
+            self.write_register(env, to.masked(), at)
+        }
+        #[inline(always)]
+        fn mpy(&self) -> (&Mpy32, u32) {
+            (&self.chip.blocks.mpy, self.at.mpy[0].base)
+        }
+        fn timer(&mut self, name: &str) -> Option<&mut TimerA> {
+            match Blocks::find(name) {
+                Some(Slot::timers(i)) => Some(&mut self.chip.blocks.timers[usize::from(i)]),
+                _ => None,
+            }
+        }
+    };
+}
+pub(crate) use mapped;
+
+/// Those of such a chip beside the trait.
+macro_rules! mapped_inherent {
+    () => {
+        /// The block at an address, and the word's offset in it.
+        #[inline(always)]
+        fn slot_at(&self, addr: u32) -> (Slot, u32) {
+            let (slot, base) = self.map[(addr >> 2) as usize & 1023];
+            (slot, u32::from(base) + (addr & 2))
+        }
+
+        /// The watchdog's time-out, if it is due at `t`.
+        fn watchdog_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
+            if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+                self.chip.blocks.wdt.event(&mut cx!(self, env, self.at.wdt[0].base, cycles, t));
+                // A time-out also leaves WDTIFG set, by which start-up code knows it.
+                self.chip.blocks.sfr.ifg1 |= sfr::WDTIFG;
+            }
+        }
+
+        /// The vectors of the system and the user NMI.
+        fn nmi_vectors(device: &Device) -> [u32; 2] {
+            ["sysnmi", "unmi"].map(|name| device.interrupt(name).unwrap_or(0))
+        }
+    };
+}
+pub(crate) use mapped_inherent;
 
 /// Those of [`Peripherals`] that only reach into what the struct of every family has.
 macro_rules! reaches {

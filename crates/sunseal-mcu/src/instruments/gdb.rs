@@ -511,22 +511,7 @@ impl<'a> Session<'a> {
             }
             "cut" => {
                 let off = number(words.next(), "time in seconds")?;
-                let off = match off.map(Picos::from_seconds) {
-                    Some(Some(off)) if self.machine.time().0 < TIME_MAX.0 && off.0 < TIME_MAX.0 => {
-                        Some(off)
-                    }
-                    Some(_) => return Err("that is longer than a machine lives".to_owned()),
-                    None => None,
-                };
-                self.machine.power_cut();
-                if let Some(off) = off {
-                    self.supply_returns(off);
-                    let (off_s, next) =
-                        (off.0 as f64 * 1e-12, self.elf.describe(self.machine.pc()));
-                    let _ = writeln!(out, "the supply was away for {off_s} s; next is {next}");
-                } else {
-                    out.push_str("the supply is gone; `continue` lets it come back\n");
-                }
+                out.push_str(&self.cut_supply(off)?);
             }
             "vcc" => {
                 if let Some(volts) = number(words.next(), "voltage")? {
@@ -539,21 +524,7 @@ impl<'a> Session<'a> {
                 let _ = writeln!(out, "{} cycles, {:.12} s", self.machine.cycles(), self.seconds());
             }
             "energy-ledger" => {
-                let (ledger, v) = (self.machine.ledger(), self.machine.vocabulary());
-                for (key, span) in ledger.spans() {
-                    let _ = writeln!(
-                        out,
-                        "{}.{} at {} Hz: {} cycles, {:.9} s",
-                        v.component_name(key.component),
-                        v.state_name(key.state),
-                        key.point.mclk_hz,
-                        span.cycles,
-                        span.time.0 as f64 * 1e-12
-                    );
-                }
-                for (event, count) in ledger.events() {
-                    let _ = writeln!(out, "{}: {count}", v.event_name(event));
-                }
+                self.write_ledger(&mut out);
             }
             "states" => {
                 for (component, state) in self.machine.states() {
@@ -568,6 +539,45 @@ impl<'a> Session<'a> {
             other => return Err(format!("`{other}` is no command; `monitor help` lists them")),
         }
         Ok(out)
+    }
+
+    /// Cuts the supply, for so long or until the program is let go on.
+    fn cut_supply(&mut self, off_s: Option<f64>) -> Result<String, String> {
+        let mut out = String::new();
+        let off = match off_s.map(Picos::from_seconds) {
+            Some(Some(off)) if self.machine.time().0 < TIME_MAX.0 && off.0 < TIME_MAX.0 => {
+                Some(off)
+            }
+            Some(_) => return Err("that is longer than a machine lives".to_owned()),
+            None => None,
+        };
+        self.machine.power_cut();
+        if let Some(off) = off {
+            self.supply_returns(off);
+            let (off_s, next) = (off.0 as f64 * 1e-12, self.elf.describe(self.machine.pc()));
+            let _ = writeln!(out, "the supply was away for {off_s} s; next is {next}");
+        } else {
+            out.push_str("the supply is gone; `continue` lets it come back\n");
+        }
+        Ok(out)
+    }
+
+    fn write_ledger(&self, out: &mut String) {
+        let (ledger, v) = (self.machine.ledger(), self.machine.vocabulary());
+        for (key, span) in ledger.spans() {
+            let _ = writeln!(
+                out,
+                "{}.{} at {} Hz: {} cycles, {:.9} s",
+                v.component_name(key.component),
+                v.state_name(key.state),
+                key.point.mclk_hz,
+                span.cycles,
+                span.time.0 as f64 * 1e-12
+            );
+        }
+        for (event, count) in ledger.events() {
+            let _ = writeln!(out, "{}: {count}", v.event_name(event));
+        }
     }
 }
 

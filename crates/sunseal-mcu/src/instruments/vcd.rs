@@ -446,85 +446,23 @@ impl Stimulus {
     /// If it is no dump, or lacks one of the signals.
     pub fn read(dump: impl BufRead, signals: &[(&str, Pin)]) -> Result<Self, VcdError> {
         let mut parser = Parser::new(dump);
-        let mut scopes: Vec<String> = Vec::new();
-        let mut pins: Vec<(IdCode, usize)> = Vec::new();
-        let mut known = Vec::new();
-        let mut step_fs: u128 = 1_000_000_000_000_000;
-        let mut now = Picos::ZERO;
-        let mut changes: Vec<(Picos, Pin, Option<bool>)> = Vec::new();
+        let mut read = Reading::of(signals);
         loop {
             let line = parser.line();
-            let command = match parser.next() {
+            match parser.next() {
                 None => break,
-                Some(Ok(command)) => command,
-                Some(Err(e)) => {
-                    return Err(
-                        match e.get_ref().and_then(|e| e.downcast_ref::<::vcd::ParseError>()) {
-                            Some(what) => VcdError::Syntax {
-                                line: what.line(),
-                                what: format!("{:?}", what.kind()),
-                            },
-                            None if e.kind() == io::ErrorKind::UnexpectedEof => VcdError::Syntax {
-                                line,
-                                what: "it ends within a command".to_owned(),
-                            },
-                            None => VcdError::Io(e),
-                        },
-                    );
-                }
-            };
-            match command {
-                Command::Timescale(n, unit) => {
-                    step_fs = u128::from(n) * (1_000_000_000_000_000 / u128::from(unit.divisor()));
-                }
-                Command::ScopeDef(_, name) if scopes.len() < DEPTH_MAX => scopes.push(name),
-                Command::ScopeDef(..) => {
-                    let what = format!("scopes lie more than {DEPTH_MAX} deep");
-                    return Err(VcdError::Syntax { line, what });
-                }
-                Command::Upscope => {
-                    scopes.pop();
-                }
-                Command::VarDef(_, width, id, name, _) => {
-                    let asked = signals.iter().position(|(signal, _)| {
-                        *signal == name || in_scope(signal, &scopes, &name)
-                    });
-                    if let Some(i) = asked {
-                        if width != 1 {
-                            return Err(VcdError::Wide { name, bits: width });
-                        }
-                        pins.push((id, i));
-                    } else if known.len() < 8 {
-                        known.push(name);
-                    }
-                }
-                Command::Timestamp(time) => {
-                    let Some(fs) = step_fs.checked_mul(time.into()) else {
-                        let step_ps = (step_fs / 1000) as u64;
-                        return Err(VcdError::Late { line, time, step_ps });
-                    };
-                    now = Picos(fs / 1000);
-                }
-                Command::ChangeScalar(id, value) => {
-                    for (_, i) in pins.iter().filter(|(known, _)| *known == id) {
-                        let level = match value {
-                            Value::V0 => Some(false),
-                            Value::V1 => Some(true),
-                            _ => None,
-                        };
-                        changes.push((now, signals[*i].1, level));
-                    }
-                }
-                _ => {}
+                Some(Ok(command)) => read.command(command, line)?,
+                Some(Err(e)) => return Err(unread(e, line)),
             }
         }
         for (i, (name, _)) in signals.iter().enumerate() {
-            if !pins.iter().any(|(_, known)| *known == i) {
+            if !read.pins.iter().any(|(_, known)| *known == i) {
+                let known = read.known;
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 return Err(VcdError::NoSignal { name: (*name).to_owned(), known });
             }
         }
-        Ok(Self::new(changes))
+        Ok(Self::new(read.changes))
     }
 
     /// When the next change is due.
@@ -599,6 +537,92 @@ impl Stimulus {
     }
 }
 
+/// A dump as far as it is read.
+struct Reading<'a> {
+    signals: &'a [(&'a str, Pin)],
+    scopes: Vec<String>,
+    /// Codes of the asked signals, with their places among them.
+    pins: Vec<(IdCode, usize)>,
+    /// Others that it has, for a message.
+    known: Vec<String>,
+    step_fs: u128,
+    now: Picos,
+    changes: Vec<(Picos, Pin, Option<bool>)>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(signals: &'a [(&'a str, Pin)]) -> Self {
+        Self {
+            signals,
+            scopes: Vec::new(),
+            pins: Vec::new(),
+            known: Vec::new(),
+            step_fs: FS_PER_S,
+            now: Picos::ZERO,
+            changes: Vec::new(),
+        }
+    }
+
+    fn command(&mut self, command: Command, line: u64) -> Result<(), VcdError> {
+        match command {
+            Command::Timescale(n, unit) => {
+                self.step_fs = u128::from(n) * (FS_PER_S / u128::from(unit.divisor()));
+            }
+            Command::ScopeDef(_, name) if self.scopes.len() < DEPTH_MAX => self.scopes.push(name),
+            Command::ScopeDef(..) => {
+                let what = format!("scopes lie more than {DEPTH_MAX} deep");
+                return Err(VcdError::Syntax { line, what });
+            }
+            Command::Upscope => {
+                self.scopes.pop();
+            }
+            Command::VarDef(_, width, id, name, _) => {
+                let asked = self.signals.iter().position(|(signal, _)| {
+                    *signal == name || in_scope(signal, &self.scopes, &name)
+                });
+                match asked {
+                    Some(_) if width != 1 => return Err(VcdError::Wide { name, bits: width }),
+                    Some(i) => self.pins.push((id, i)),
+                    None if self.known.len() < 8 => self.known.push(name),
+                    None => {}
+                }
+            }
+            Command::Timestamp(time) => {
+                let Some(fs) = self.step_fs.checked_mul(time.into()) else {
+                    let step_ps = (self.step_fs / 1000) as u64;
+                    return Err(VcdError::Late { line, time, step_ps });
+                };
+                self.now = Picos(fs / 1000);
+            }
+            Command::ChangeScalar(id, value) => {
+                let level = match value {
+                    Value::V0 => Some(false),
+                    Value::V1 => Some(true),
+                    _ => None,
+                };
+                for (_, i) in self.pins.iter().filter(|(known, _)| *known == id) {
+                    self.changes.push((self.now, self.signals[*i].1, level));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Why a dump cannot be read on, in this line.
+fn unread(e: io::Error, line: u64) -> VcdError {
+    match e.get_ref().and_then(|e| e.downcast_ref::<::vcd::ParseError>()) {
+        Some(what) => VcdError::Syntax { line: what.line(), what: format!("{:?}", what.kind()) },
+        None if e.kind() == io::ErrorKind::UnexpectedEof => {
+            VcdError::Syntax { line, what: "it ends within a command".to_owned() }
+        }
+        None => VcdError::Io(e),
+    }
+}
+
+/// Femtoseconds in a second.
+const FS_PER_S: u128 = 1_000_000_000_000_000;
 /// Scopes of a dump in each other, at most.
 const DEPTH_MAX: usize = 256;
 

@@ -3,7 +3,7 @@
 
 use sunseal_mcu::{LintKind, Machine, Wiring};
 
-use crate::bus::{Registers, Step};
+use crate::bus::{Registers, Step, WRITTEN_AND_READ};
 use crate::support::*;
 
 /// Macros: `twi` starts a step with bits of TWCR and keeps the status behind it; registers lie beyond IN and OUT.
@@ -55,17 +55,7 @@ fn a_master_writes_and_reads_behind_a_repeated_start() {
     );
     use Step::*;
     let read = 0x21u8.wrapping_mul(7);
-    let expected = [
-        Address(false),
-        Write(0x20),
-        Write(0xA5),
-        Address(false),
-        Write(0x20),
-        Address(true),
-        Read(0xA5),
-        Read(read),
-        Stop,
-    ];
+    let expected = [&WRITTEN_AND_READ[..], &[Read(read), Stop]].concat();
     assert_eq!(part.steps(), expected);
     let told = [8, 0x18, 0x28, 0x28, 0x10, 0x18, 0x28, 0x10, 0x40, 0x50, 0x58];
     assert_eq!(statuses(&m, 11), told);

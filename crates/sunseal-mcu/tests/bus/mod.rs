@@ -15,6 +15,18 @@ pub enum Step {
     Stop,
 }
 
+/// A byte written to register 0x20, and read back behind a repeated START.
+#[allow(dead_code, reason = "not every chip's tests take it")]
+pub const WRITTEN_AND_READ: [Step; 7] = [
+    Step::Address(false),
+    Step::Write(0x20),
+    Step::Write(0xA5),
+    Step::Address(false),
+    Step::Write(0x20),
+    Step::Address(true),
+    Step::Read(0xA5),
+];
+
 #[derive(Clone)]
 pub struct Registers {
     pub address: [u8; 1],

@@ -31,10 +31,10 @@ fn bytes_of(elf: &Elf, name: &str) -> std::ops::Range<u32> {
     s.addr..s.addr + s.size_bytes
 }
 
-#[test]
-fn planted_leaks_are_found_on_an_msp430() {
-    let elf = Elf::parse(&leaks(Tool::Msp430Clang)).unwrap();
-    let mut m = Machine::new(&Device::msp430f5438a());
+/// The planted leaks, their secret marked from `main` on.
+fn followed(tool: Tool, device: &str) -> (Elf, Taint) {
+    let elf = Elf::parse(&leaks(tool)).unwrap();
+    let mut m = Machine::new(&Device::named(device).unwrap());
     m.load(&elf).unwrap();
     let main = elf.symbol("main").unwrap().addr;
     assert_eq!(m.run(&Until::pc(main), &mut Silent), Stop::Pc(main));
@@ -42,6 +42,12 @@ fn planted_leaks_are_found_on_an_msp430() {
     taint.mark(bytes_of(&elf, "secret"));
     let end = elf.symbol("finished").unwrap().addr;
     assert_eq!(m.run_tainted(&Until::pc(end), &mut taint), Stop::Pc(end));
+    (elf, taint)
+}
+
+#[test]
+fn planted_leaks_are_found_on_an_msp430() {
+    let (elf, taint) = followed(Tool::Msp430Clang, "msp430f5438a");
     let leaks =
         expected(&[("leak_branch", FindingKind::Branch), ("leak_table", FindingKind::Address)]);
     assert_eq!(found(&taint, &elf), leaks);
@@ -88,15 +94,7 @@ fn planted_leaks_are_found_on_an_avr() {
 #[test]
 fn planted_leaks_are_found_on_a_cortex_m4() {
     for tool in [Tool::ArmGcc, Tool::ArmClang] {
-        let elf = Elf::parse(&leaks(tool)).unwrap();
-        let mut m = Machine::new(&Device::named("msp432p401r").unwrap());
-        m.load(&elf).unwrap();
-        let main = elf.symbol("main").unwrap().addr;
-        assert_eq!(m.run(&Until::pc(main), &mut Silent), Stop::Pc(main));
-        let mut taint = Taint::of(m.device(), &elf);
-        taint.mark(bytes_of(&elf, "secret"));
-        let end = elf.symbol("finished").unwrap().addr;
-        assert_eq!(m.run_tainted(&Until::pc(end), &mut taint), Stop::Pc(end));
+        let (elf, taint) = followed(tool, "msp432p401r");
         // The table is in flash, behind its read buffers; the division is an instruction.
         let found = found(&taint, &elf);
         let others = expected(&[

@@ -7,7 +7,7 @@ use sunseal_mcu::{LintKind, Machine, MachineError, Part, Pin, Wiring};
 use sunseal_trace::Picos;
 
 use crate::asm::Arg::*;
-use crate::bus::{Registers, Step};
+use crate::bus::{Registers, Step, WRITTEN_AND_READ};
 use crate::support::*;
 
 const CS: Pin = Pin::new(3, 0);
@@ -323,16 +323,7 @@ fn i2c_writes_reads_and_is_not_acknowledged_by_nobody() {
     m.attach_part("registers", wiring, Box::new(part.clone())).unwrap();
     halt(&mut m);
     use Step::*;
-    let expected = [
-        Address(false),
-        Write(0x20),
-        Write(0xA5),
-        Address(false),
-        Write(0x20),
-        Address(true),
-        Read(0xA5),
-        Stop,
-    ];
+    let expected = [&WRITTEN_AND_READ[..], &[Stop]].concat();
     assert_eq!(part.steps(), expected);
     // Received, room for a byte (of the time before), not acknowledged; SCL low and the bus busy, then free.
     let words: Vec<_> = (0..5).map(|n| kept(&m, n)).collect();

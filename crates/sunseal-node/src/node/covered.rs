@@ -63,23 +63,13 @@ impl Covered {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sunseal_power::{Boundary, Charger, Efficiency, Output, Store, SupplyConfig};
+    use sunseal_power::{Boundary, Efficiency, Output, Store, SupplyConfig};
+
+    use crate::coupons::tests::plain_supply;
 
     fn config(output: Output, capacitance_f: f64, esr_ohm: f64) -> SupplyConfig {
-        SupplyConfig {
-            store: Store::capacitor(capacitance_f, esr_ohm, 1e8),
-            charger: Charger::Constant { efficiency: 0.8, min_w: 0.0 },
-            output,
-            v_max_v: 4.2,
-            v_on_v: 3.0,
-            v_cut_v: 1.9,
-            vcc_v: 2.8,
-            quiescent_off_w: 0.0,
-            charger_quiescent_a: 0.0,
-            start_overhead_j: 0.0,
-            decoupling_f: 0.0,
-            rail_end_v: 1.5,
-        }
+        let store = Store::capacitor(capacitance_f, esr_ohm, 1e8);
+        SupplyConfig { store, output, v_max_v: 4.2, v_on_v: 3.0, ..plain_supply() }
     }
 
     fn outputs() -> impl Strategy<Value = Output> {

@@ -2,7 +2,7 @@
 //! The MSP430F1611's datasheet set weighs every name that the machine can report.
 #![allow(missing_docs)]
 
-use crate::common;
+use crate::common::{self, covers_states};
 use sunseal_mcu::{Device, Machine};
 use sunseal_power::PowerSet;
 use sunseal_trace::OperatingPoint;
@@ -14,22 +14,7 @@ fn the_set_covers_the_vocabulary_of_the_machine() {
     let v = machine.vocabulary();
     let point =
         OperatingPoint { mclk_hz: 4_000_000, smclk_hz: 1_000_000, aclk_hz: 32_768, vcore: 0 };
-    let all: Vec<&str> = v.states().map(|(_, name)| name).collect();
-    for (_, component) in v.components() {
-        let own: Vec<&str> = match component {
-            "cpu" => all
-                .iter()
-                .copied()
-                .filter(|s| s.starts_with("active") || s.starts_with("lpm") || *s == "off")
-                .collect(),
-            "flash" => vec!["idle", "off", "write", "erase"],
-            _ => vec!["on", "off"],
-        };
-        for state in own {
-            assert!(all.contains(&state), "{state}");
-            set.current_a(component, state, &point, 3.0).unwrap();
-        }
-    }
+    covers_states(&set, &machine, &point);
     assert_eq!((v.components().len(), v.events().len()), (5, 7));
     for (_, event) in v.events() {
         set.event_j(event, 3.0).unwrap();

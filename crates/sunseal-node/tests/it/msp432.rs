@@ -2,7 +2,7 @@
 //! The MSP432P401R's datasheet set weighs every name that the machine can report, at every level.
 #![allow(missing_docs)]
 
-use crate::common;
+use crate::common::{self, covers_states};
 use sunseal_mcu::{Device, Machine};
 use sunseal_power::PowerSet;
 use sunseal_trace::OperatingPoint;
@@ -16,26 +16,10 @@ fn the_set_covers_the_vocabulary_of_the_machine() {
     let set = set();
     let machine = Machine::new(&Device::named("msp432p401r").unwrap());
     let v = machine.vocabulary();
-    let all: Vec<&str> = v.states().map(|(_, name)| name).collect();
     for vcore in 0..6 {
         let mclk_hz = if vcore < 4 { 24_000_000 } else { 128_000 };
         let point = OperatingPoint { mclk_hz, smclk_hz: mclk_hz, aclk_hz: 32_768, vcore };
-        for (_, component) in v.components() {
-            let own: Vec<&str> = match component {
-                "cpu" => all
-                    .iter()
-                    .copied()
-                    .filter(|s| s.starts_with("active") || s.starts_with("lpm") || *s == "off")
-                    .collect(),
-                "flash" => vec!["idle", "off", "write", "erase"],
-                "aes256" => vec!["idle", "off", "on"],
-                _ => vec!["on", "off"],
-            };
-            for state in own {
-                assert!(all.contains(&state), "{state}");
-                set.current_a(component, state, &point, 3.0).unwrap();
-            }
-        }
+        covers_states(&set, &machine, &point);
     }
     assert_eq!(v.components().len(), 5);
     for (_, event) in v.events() {

@@ -70,114 +70,163 @@ impl Case {
     /// CPU cycles of each life, the share of the cycle in which the supply went included, and the store's
     /// voltage at the end.
     fn reference(&self) -> (Vec<f64>, f64) {
+        let mut life = Reference::of(self);
+        while life.m.time().as_seconds() < self.duration_s {
+            if life.m.is_powered() {
+                life.step_on();
+            } else {
+                life.step_off();
+            }
+        }
+        (life.lives, life.v)
+    }
+}
+
+// The harvester's figures, as data/parts/anagear-an1010.toml prints them.
+const V_ON_V: f64 = 2.6;
+const V_CUT_V: f64 = 1.9;
+const V_MAX_V: f64 = 5.0;
+const QUIESCENT_W: f64 = 6e-6;
+
+/// A node as the reference plays it.
+struct Reference {
+    case: Case,
+    m: Machine,
+    model: PowerModel,
+    vcc_v: f64,
+    charge_w: f64,
+    /// Leakage of the store, as a conductance.
+    leak: f64,
+    /// The same off: the harvester takes 2 uW at 2.6 V, as a resistor would.
+    leak_off: f64,
+    /// Voltage of the store, V.
+    v: f64,
+    starts: u64,
+    lives: Vec<f64>,
+    /// The CPU's cycle at the last cut.
+    born: u64,
+}
+
+fn seconds(from: Picos, to: Picos) -> f64 {
+    (to - from).as_seconds()
+}
+
+impl Reference {
+    fn of(case: &Case) -> Self {
         let board = Board::load(&data().join("boards"), "msp430f5438a-anagear").unwrap();
         let wiring = board.radio.as_ref().unwrap();
         let part: Cc2500Part = load_part(&data().join("parts"), &wiring["part"], "radio").unwrap();
         let set =
             |name: &str, device: &str| PowerSet::load(&data().join("power"), name, device).unwrap();
-        let model = PowerModel::new(vec![
-            set("datasheet", &board.device),
-            set(&part.power_set, &part.model),
-        ])
-        .unwrap();
+        let sets = vec![set("datasheet", &board.device), set(&part.power_set, &part.model)];
+        let model = PowerModel::new(sets).unwrap();
         let vcc_v = board.power.vcc_v;
-        let (words, vectors) = self.program();
+        let (words, vectors) = case.program();
         let mut m = Machine::new(&Device::msp430f5438a());
         m.set_vcc(vcc_v);
-        m.set_unit_seed(self.seed);
+        m.set_unit_seed(case.seed);
         m.load(&Elf::parse(&common::elf_with(&words, &vectors)).unwrap()).unwrap();
         let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
         let (chip, _handle) = Radio::cc2500(part, pins, Box::new(Silence));
         let csn = wiring["csn"].parse().unwrap();
         m.attach_spi("radio", &wiring["serial"], csn, Box::new(chip)).unwrap();
         m.power_cut();
+        let leak = 1.0 / case.leak_ohm;
+        Self {
+            case: *case,
+            m,
+            model,
+            vcc_v,
+            charge_w: if case.light_w < 20e-6 { 0.0 } else { 0.8 * case.light_w },
+            leak,
+            leak_off: leak + 2e-6 / (2.6 * 2.6),
+            v: case.initial_v,
+            starts: 0,
+            lives: Vec::new(),
+            born: 0,
+        }
+    }
 
-        // The harvester's figures, as data/parts/anagear-an1010.toml prints them.
-        let (v_on, v_cut, v_max) = (2.6, 1.9, 5.0);
-        let charge_w = if self.light_w < 20e-6 { 0.0 } else { 0.8 * self.light_w };
-        let current = |v: f64, net_w: f64| {
-            ((v * v + 4.0 * self.esr_ohm * net_w).sqrt() - v) / (2.0 * self.esr_ohm)
-        };
-        let integrate = |v: f64, (net_w, drain_s): (f64, f64), dt: f64| {
-            let slope = |v: f64| (current(v, net_w) - v * drain_s) / self.capacitance_f;
-            let a = slope(v);
-            let b = slope(v + dt / 2.0 * a);
-            let c = slope(v + dt / 2.0 * b);
-            let d = slope(v + dt * c);
-            (v + dt / 6.0 * (a + 2.0 * b + 2.0 * c + d)).min(v_max)
-        };
-        // Off, the harvester takes 2 uW at 2.6 V, as a resistor would.
-        let (leak, leak_off) = (1.0 / self.leak_ohm, 1.0 / self.leak_ohm + 2e-6 / (2.6 * 2.6));
-        let price = |m: &Machine| -> f64 {
-            let point = m.operating_point();
-            let amps = m
-                .states()
-                .iter()
-                .map(|(c, s)| model.current_a(c, s, &point, vcc_v).unwrap().value.typ)
-                .sum::<f64>();
-            amps * vcc_v / 0.85
-        };
+    /// The current into the store that a power brings.
+    fn current(&self, v: f64, net_w: f64) -> f64 {
+        let esr_ohm = self.case.esr_ohm;
+        ((v * v + 4.0 * esr_ohm * net_w).sqrt() - v) / (2.0 * esr_ohm)
+    }
 
-        let (mut v, mut starts, mut lives, mut born) = (self.initial_v, 0u64, Vec::new(), 0u64);
-        let seconds = |from: Picos, to: Picos| (to - from).as_seconds();
-        while m.time().as_seconds() < self.duration_s {
-            let now = m.time();
-            if !m.is_powered() {
-                let net = (charge_w, leak_off);
-                if v < v_on {
-                    let after = integrate(v, net, 5e-6);
-                    // Where in the step it is reached; the line bends by nothing in five microseconds.
-                    let share = if after >= v_on { (v_on - v) / (after - v) } else { 1.0 };
-                    let _ = m.run(
-                        &Until::time(Picos(now.0 + (5e6 * share).ceil() as u128)),
-                        &mut Silent,
-                    );
-                    v = integrate(v, net, seconds(now, m.time()));
-                    if share == 1.0 {
-                        continue;
-                    }
-                }
-                v = (v * v - 2.0 * self.overhead_j / self.capacitance_f).sqrt();
-                starts += 1;
-                let before = m.time();
-                m.power_on(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(starts));
-                v = integrate(v, (charge_w - 6e-6, leak), seconds(before, m.time()));
-                continue;
-            }
-            // What became due within the last instruction is in its state before the next one is priced.
-            let _ = m.run(&Until::time(now), &mut Silent);
-            let net = charge_w - 6e-6 - price(&m);
-            let awake = m.state_of("cpu").unwrap().starts_with("active");
-            let until = Until {
-                cycles: awake.then(|| m.cycles() + 1),
-                time: (!awake).then(|| Picos(now.0 + 5_000_000)),
-                state_change: true,
-                ..Until::default()
-            };
-            let begun = m.cycles();
-            let _ = m.run(&until, &mut Silent);
-            // Cycle by cycle: the supply may go in the middle of an instruction. The machine here ends it,
-            // which is no part of this life or of the next.
-            let (ran, dt) = (m.cycles() - begun, seconds(now, m.time()));
-            let above_v = |v: f64| v + self.esr_ohm * current(v, net) - v_cut;
-            let cycle_s = dt / ran.max(1) as f64;
-            for gone in 1..=ran.max(1) {
-                let after = integrate(v, (net, leak), cycle_s);
-                if above_v(after) > 0.0 {
-                    v = after;
-                    continue;
-                }
-                let share = above_v(v) / (above_v(v) - above_v(after));
-                let in_it = if ran == 0 { 0.5 } else { (gone - 1) as f64 + share };
-                lives.push((begun - born) as f64 + in_it);
-                m.power_cut();
-                born = m.cycles();
-                v = integrate(v, (net, leak), share * cycle_s);
-                v = integrate(v, (charge_w, leak_off), dt - ((gone - 1) as f64 + share) * cycle_s);
-                break;
+    fn integrated(&self, v: f64, (net_w, drain_s): (f64, f64), dt: f64) -> f64 {
+        let slope = |v: f64| (self.current(v, net_w) - v * drain_s) / self.case.capacitance_f;
+        let a = slope(v);
+        let b = slope(v + dt / 2.0 * a);
+        let c = slope(v + dt / 2.0 * b);
+        let d = slope(v + dt * c);
+        (v + dt / 6.0 * (a + 2.0 * b + 2.0 * c + d)).min(V_MAX_V)
+    }
+
+    fn price_w(&self) -> f64 {
+        let point = self.m.operating_point();
+        let current_a =
+            |c: &str, s: &str| self.model.current_a(c, s, &point, self.vcc_v).unwrap().value.typ;
+        let amps = self.m.states().iter().map(|(c, s)| current_a(c, s)).sum::<f64>();
+        amps * self.vcc_v / 0.85
+    }
+
+    fn step_off(&mut self) {
+        let (now, net) = (self.m.time(), (self.charge_w, self.leak_off));
+        if self.v < V_ON_V {
+            let after = self.integrated(self.v, net, 5e-6);
+            // Where in the step it is reached; the line bends by nothing in five microseconds.
+            let share = if after >= V_ON_V { (V_ON_V - self.v) / (after - self.v) } else { 1.0 };
+            let until = Until::time(Picos(now.0 + (5e6 * share).ceil() as u128));
+            let _ = self.m.run(&until, &mut Silent);
+            self.v = self.integrated(self.v, net, seconds(now, self.m.time()));
+            if share == 1.0 {
+                return;
             }
         }
-        (lives, v)
+        self.v = (self.v * self.v - 2.0 * self.case.overhead_j / self.case.capacitance_f).sqrt();
+        self.starts += 1;
+        let before = self.m.time();
+        let seed = self.case.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(self.starts);
+        self.m.power_on(seed);
+        let net = (self.charge_w - QUIESCENT_W, self.leak);
+        self.v = self.integrated(self.v, net, seconds(before, self.m.time()));
+    }
+
+    fn step_on(&mut self) {
+        let now = self.m.time();
+        // What became due within the last instruction is in its state before the next one is priced.
+        let _ = self.m.run(&Until::time(now), &mut Silent);
+        let net = self.charge_w - QUIESCENT_W - self.price_w();
+        let awake = self.m.state_of("cpu").unwrap().starts_with("active");
+        let until = Until {
+            cycles: awake.then(|| self.m.cycles() + 1),
+            time: (!awake).then(|| Picos(now.0 + 5_000_000)),
+            state_change: true,
+            ..Until::default()
+        };
+        let begun = self.m.cycles();
+        let _ = self.m.run(&until, &mut Silent);
+        // Cycle by cycle: the supply may go in the middle of an instruction. The machine here ends it,
+        // which is no part of this life or of the next.
+        let (ran, dt) = (self.m.cycles() - begun, seconds(now, self.m.time()));
+        let cycle_s = dt / ran.max(1) as f64;
+        for gone in 1..=ran.max(1) {
+            let after = self.integrated(self.v, (net, self.leak), cycle_s);
+            let above_v = |v: f64| v + self.case.esr_ohm * self.current(v, net) - V_CUT_V;
+            if above_v(after) > 0.0 {
+                self.v = after;
+                continue;
+            }
+            let share = above_v(self.v) / (above_v(self.v) - above_v(after));
+            let in_it = if ran == 0 { 0.5 } else { (gone - 1) as f64 + share };
+            self.lives.push((begun - self.born) as f64 + in_it);
+            self.m.power_cut();
+            self.born = self.m.cycles();
+            self.v = self.integrated(self.v, (net, self.leak), share * cycle_s);
+            let rest_s = dt - ((gone - 1) as f64 + share) * cycle_s;
+            self.v = self.integrated(self.v, (self.charge_w, self.leak_off), rest_s);
+            break;
+        }
     }
 }
 

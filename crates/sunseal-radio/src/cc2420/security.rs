@@ -93,20 +93,20 @@ impl Chip {
         }
         let clear = usize::from(self.reg(reg::SECCTRL1) >> 8 & 0x7F);
         let tag_bytes = if control & 3 == 2 { 0 } else { 2 * (usize::from(control >> 2 & 7) + 1) };
-        let length = self.modem.tx.first().map_or(0, |l| usize::from(l & 0x7F));
+        let length = self.core.modem.tx.first().map_or(0, |l| usize::from(l & 0x7F));
         let Some(body_bytes) = length.checked_sub(self.fcs_bytes()).filter(|b| *b >= tag_bytes)
         else {
             self.misuse("in-line encryption began without a frame in the TXFIFO");
             return;
         };
-        if self.modem.tx.len() < 1 + body_bytes - tag_bytes {
+        if self.core.modem.tx.len() < 1 + body_bytes - tag_bytes {
             self.unknown("in-line encryption began before the whole frame was in the TXFIFO");
             return;
         }
-        let mut tx = std::mem::take(&mut self.modem.tx);
+        let mut tx = std::mem::take(&mut self.core.modem.tx);
         tx.resize(1 + body_bytes, 0);
         self.secure(now, clear, control & 0x40 != 0, ram::TXNONCE, &mut tx[1..], false);
-        self.modem.tx = tx;
+        self.core.modem.tx = tx;
     }
 
     pub(super) fn decrypt(&mut self, now: Picos) {
@@ -114,16 +114,16 @@ impl Chip {
         if control & 3 == 0 {
             return;
         }
-        let Some((start, end)) = self.modem.rx.frame() else {
+        let Some((start, end)) = self.core.modem.rx.frame() else {
             self.unknown("SRXDEC was strobed without a whole frame in the RXFIFO");
             return;
         };
         let clear = usize::from(self.reg(reg::SECCTRL1) & 0x7F);
         let last = end.saturating_sub(2).max(start + 1);
-        let mut body: Vec<u8> = (start + 1..last).map(|p| self.modem.rx.at(p)).collect();
+        let mut body: Vec<u8> = (start + 1..last).map(|p| self.core.modem.rx.at(p)).collect();
         self.secure(now, clear, control & 0x20 != 0, ram::RXNONCE, &mut body, true);
         for (p, byte) in (start + 1..last).zip(body) {
-            self.modem.rx.set(p, byte);
+            self.core.modem.rx.set(p, byte);
         }
         self.rx_held = true;
     }

@@ -45,7 +45,7 @@ impl Chip {
     }
 
     pub(super) fn store(&mut self, address: u16, data: &[u8]) {
-        let now = self.now;
+        let now = self.core.now;
         for (k, b) in data.iter().enumerate() {
             self.write(now, address + k as u16, *b);
         }
@@ -59,12 +59,11 @@ impl Chip {
             )
         };
         let single = |at: usize| u16::from(i[at] & 0x0F) << 8 | u16::from(i[at + 1]);
-        let place = |a: u16, e: u16| if e == 0 { a } else { e };
         let count = |at: usize| usize::from(i[at] & 0x7F);
         match i[0] & 0xFE {
             0x32 => {
                 let (bytes, to) = (usize::from(i[1]), single(2));
-                if self.modem.rx.len() < bytes {
+                if self.core.modem.rx.len() < bytes {
                     self.unknown(
                         "RXBUFMOV asked for more bytes than the RX FIFO holds (it waits for them)",
                     );
@@ -96,52 +95,57 @@ impl Chip {
                     (self.reversed(u16::from(i[1]) << 4), self.reversed(u16::from(i[3]) << 4));
                 let mut data = self.fetch(a, count(2));
                 Cipher::new(&key).ctr(Nonce(n).first(), &mut data);
-                self.store(place(a, e), &data);
+                self.store(or_there(e, a), &data);
             }
-            0x64 | 0x66 => {
-                let verify = i[0] & 2 != 0;
-                let (a, e) = if verify { (single(3), 0) } else { pair(3) };
-                let tag_bytes = tag_bytes(i[if verify { 5 } else { 6 }]);
-                let (bytes, key) = (count(2), self.reversed(u16::from(i[1]) << 4));
-                let data = self.fetch(a, bytes);
-                let tag = Cipher::new(&key).cbc_mac(&[&data]);
-                if verify {
-                    let given = self.fetch(a + bytes as u16, tag_bytes);
-                    self.authentic[priority] = given == tag[..tag_bytes];
-                } else {
-                    self.store(if e == 0 { a + bytes as u16 } else { e }, &tag[..tag_bytes]);
-                }
-            }
+            0x64 => self.cbc_mac(priority, i, pair(3), false),
+            0x66 => self.cbc_mac(priority, i, (single(3), 0), true),
             0x68 | 0x6A => self.ccm(priority, i, pair(4)),
-            0x70 | 0x72 | 0x74 | 0x76 => {
-                if i[2] >> 4 != 0 {
-                    self.unknown("ECB with C other than 0 (a shortened block)");
-                    return;
-                }
-                let a = single(2);
-                let e = if i[0] & 2 != 0 { a } else { single(4) };
-                let key = self.reversed(u16::from(i[1]) << 4);
-                let mut block: Block = std::array::from_fn(|k| self.read(a + k as u16));
-                Cipher::new(&key).encrypt(&mut block);
-                if i[0] & 4 != 0 {
-                    let old = self.fetch(e, 16);
-                    block.iter_mut().zip(old).for_each(|(b, o)| *b ^= o);
-                }
-                self.store(place(a, e), &block);
-            }
-            _ => {
-                // INC: a number of 1, 2, 4 or 8 bytes, least significant first.
-                let bytes = 1 << (i[1] >> 4 & 3);
-                let mut number = self.fetch(single(1), bytes);
-                for b in &mut number {
-                    *b = b.wrapping_add(1);
-                    if *b != 0 {
-                        break;
-                    }
-                }
-                self.store(single(1), &number);
+            0x70 | 0x74 => self.ecb(i, single(2), single(4)),
+            0x72 | 0x76 => self.ecb(i, single(2), single(2)),
+            _ => self.increment(single(1), 1 << (i[1] >> 4 & 3)),
+        }
+    }
+
+    /// CBCMAC and UCBCMAC, with the tag behind the data or at `e`.
+    fn cbc_mac(&mut self, priority: usize, i: &[u8], (a, e): (u16, u16), verify: bool) {
+        let tag_bytes = tag_bytes(i[if verify { 5 } else { 6 }]);
+        let (bytes, key) = (usize::from(i[2] & 0x7F), self.reversed(u16::from(i[1]) << 4));
+        let data = self.fetch(a, bytes);
+        let tag = Cipher::new(&key).cbc_mac(&[&data]);
+        if verify {
+            let given = self.fetch(a + bytes as u16, tag_bytes);
+            self.authentic[priority] = given == tag[..tag_bytes];
+        } else {
+            self.store(or_there(e, a + bytes as u16), &tag[..tag_bytes]);
+        }
+    }
+
+    /// ECB and what puts the block elsewhere or combines it with what is there.
+    fn ecb(&mut self, i: &[u8], a: u16, e: u16) {
+        if i[2] >> 4 != 0 {
+            self.unknown("ECB with C other than 0 (a shortened block)");
+            return;
+        }
+        let key = self.reversed(u16::from(i[1]) << 4);
+        let mut block: Block = std::array::from_fn(|k| self.read(a + k as u16));
+        Cipher::new(&key).encrypt(&mut block);
+        if i[0] & 4 != 0 {
+            let old = self.fetch(e, 16);
+            block.iter_mut().zip(old).for_each(|(b, o)| *b ^= o);
+        }
+        self.store(or_there(e, a), &block);
+    }
+
+    /// INC: a number of 1, 2, 4 or 8 bytes, least significant first.
+    fn increment(&mut self, a: u16, bytes: usize) {
+        let mut number = self.fetch(a, bytes);
+        for b in &mut number {
+            *b = b.wrapping_add(1);
+            if *b != 0 {
+                break;
             }
         }
+        self.store(a, &number);
     }
 
     pub(super) fn ccm(&mut self, priority: usize, i: &[u8], (a, e): (u16, u16)) {
@@ -176,4 +180,9 @@ impl Chip {
 /// Bytes of the integrity code by the parameter M of CBCMAC and CCM.
 fn tag_bytes(m: u8) -> usize {
     [0, 4, 8, 16][usize::from(m & 3)]
+}
+
+/// The second address of an instruction, or the other where it is 0.
+fn or_there(e: u16, a: u16) -> u16 {
+    if e == 0 { a } else { e }
 }

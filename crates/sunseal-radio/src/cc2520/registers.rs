@@ -6,15 +6,16 @@ use sunseal_trace::Picos;
 use super::map::*;
 use super::{Chip, State};
 use crate::chip::RadioChip;
+use crate::modem_chip::ModemChip;
 
 impl Chip {
     pub(super) fn read(&mut self, address: u16) -> u8 {
         match address {
             0..0x80 => self.read_register(address),
             ram::TXFIFO..ram::RXFIFO => {
-                self.modem.tx.get(usize::from(address - ram::TXFIFO)).copied().unwrap_or(0)
+                self.core.modem.tx.get(usize::from(address - ram::TXFIFO)).copied().unwrap_or(0)
             }
-            ram::RXFIFO..ram::FREE => self.modem.rx.ring[usize::from(address - ram::RXFIFO)],
+            ram::RXFIFO..ram::FREE => self.core.modem.rx.ring[usize::from(address - ram::RXFIFO)],
             ram::FREE..ram::END => self.bank[usize::from(address - ram::FREE)],
             _ => {
                 self.raise(exception::MEMADDR_ERROR);
@@ -28,7 +29,7 @@ impl Chip {
             0..0x80 => self.write_register(now, address, byte),
             ram::TXFIFO..ram::RXFIFO => {
                 let i = usize::from(address - ram::TXFIFO);
-                match self.modem.tx.get_mut(i) {
+                match self.core.modem.tx.get_mut(i) {
                     Some(slot) => *slot = byte,
                     None => {
                         self.unknown("memory was written in the TX FIFO where it holds no byte")
@@ -36,7 +37,7 @@ impl Chip {
                 }
             }
             ram::RXFIFO..ram::FREE => {
-                self.modem.rx.ring[usize::from(address - ram::RXFIFO)] = byte;
+                self.core.modem.rx.ring[usize::from(address - ram::RXFIFO)] = byte;
             }
             ram::FREE..ram::END => self.bank[usize::from(address - ram::FREE)] = byte,
             _ => self.raise(exception::MEMADDR_ERROR),
@@ -56,8 +57,8 @@ impl Chip {
                     | u8::from(self.jobs[0].is_some())
             }
             reg::FSMSTAT0 => {
-                let running = self.modem.calibrating();
-                u8::from(!running && self.modem.state != State::Idle) << 7
+                let running = self.core.modem.calibrating();
+                u8::from(!running && self.core.modem.state != State::Idle) << 7
                     | u8::from(running) << 6
                     | self.fsm_state()
             }
@@ -65,24 +66,24 @@ impl Chip {
                 let (fifo, fifop) = self.fifo_pins();
                 u8::from(fifo) << 7
                     | u8::from(fifop) << 6
-                    | u8::from(self.modem.sfd()) << 5
-                    | u8::from(self.modem.clear_channel(self.now, &cfg)) << 4
+                    | u8::from(self.core.modem.sfd()) << 5
+                    | u8::from(self.core.modem.clear_channel(self.core.now, &cfg)) << 4
                     | u8::from(self.sampled_cca) << 3
-                    | u8::from(self.modem.locked()) << 2
-                    | u8::from(self.modem.transmitting()) << 1
+                    | u8::from(self.core.modem.locked()) << 2
+                    | u8::from(self.core.modem.transmitting()) << 1
                     | u8::from(self.receiver_on())
             }
-            reg::RSSI => self.modem.rssi_value(self.now, &cfg).unwrap_or(-128) as u8,
-            reg::RSSISTAT => u8::from(self.modem.rssi_valid(self.now)),
-            reg::RXFIRST => self.modem.rx.ring[self.modem.rx.first()],
-            reg::RXFIFOCNT => self.modem.rx.len() as u8,
-            reg::TXFIFOCNT => self.modem.tx.len() as u8,
+            reg::RSSI => self.core.modem.rssi_value(self.core.now, &cfg).unwrap_or(-128) as u8,
+            reg::RSSISTAT => u8::from(self.core.modem.rssi_valid(self.core.now)),
+            reg::RXFIRST => self.core.modem.rx.ring[self.core.modem.rx.first()],
+            reg::RXFIFOCNT => self.core.modem.rx.len() as u8,
+            reg::TXFIFOCNT => self.core.modem.tx.len() as u8,
             _ => self.reg(address),
         }
     }
 
     pub(super) fn fsm_state(&self) -> u8 {
-        match self.modem.state {
+        match self.core.modem.state {
             State::Idle => 0,
             State::RxCalibrate { .. } => 2,
             State::Search => 3,
@@ -160,7 +161,7 @@ impl Chip {
         }
         self.regs[usize::from(address)] = value;
         let cfg = self.config();
-        self.modem.assess(now, &cfg);
+        self.core.modem.assess(now, &cfg);
     }
 
     pub(super) fn set_rx_mask(&mut self, now: Picos, mask: u16) {
@@ -171,16 +172,17 @@ impl Chip {
         if before != 0 && mask == 0 {
             self.raise(exception::RXENABLE_ZERO);
             if self.receiver_on() {
-                if self.modem.receiving() {
+                if self.core.modem.receiving() {
                     self.raise(exception::RX_FRM_ABORTED);
                 }
-                self.modem.rf_off(now);
+                self.core.modem.rf_off(now);
                 self.raise(exception::RF_IDLE);
             }
-        } else if before == 0 && mask != 0 && self.modem.state == State::Idle && self.active() {
-            self.journal.counts.calibrations += 1;
+        } else if before == 0 && mask != 0 && self.core.modem.state == State::Idle && self.core.on()
+        {
+            self.core.journal.counts.calibrations += 1;
             let cfg = self.config();
-            self.modem.rx_on(now, &cfg);
+            self.core.modem.rx_on(now, &cfg);
         }
     }
 }

@@ -156,20 +156,87 @@ pub fn left_after(mut b: Bench, us: u128) -> Vec<u8> {
 }
 
 /// Holds a CC2420 or CC2520 to it that a loss of supply leaves the same whenever it comes, unless something was on the air.
-pub fn loses_the_same_whenever(
-    ready: impl Fn(Option<&Medium>, u16) -> Bench,
-    listen: u8,
-    send: u8,
-) {
+pub fn loses_the_same_whenever(ready: impl Fn(Option<&Medium>, u16) -> Bench, strobes: &Strobes) {
     let listening = |us| {
         let mut b = ready(None, 5);
-        b.transaction(&[listen]);
+        b.transaction(&[strobes.listen]);
         left_after(b, us)
     };
     assert_eq!(listening(400), left_after(ready(None, 9), 0));
     assert_eq!(listening(400), listening(77_777));
     let mut heard = ready(Some(&near()), 5);
-    heard.transaction(&[send]);
+    heard.transaction(&[strobes.send]);
     let told = left_after(heard, 20_000);
     assert_ne!(told, listening(400), "what was on the air is told from silence");
+}
+
+/// What a CC2420 or CC2520 is told by its driver's strobes and the first byte in front of a frame.
+pub struct Strobes {
+    pub listen: u8,
+    pub load: u8,
+    pub send: u8,
+}
+
+/// Two long frames are sent to one that does not read its FIFO.
+pub fn sends_two_unread(from: &mut Bench, to: &mut Bench, strobes: &Strobes) {
+    together(&mut [from, to], 500);
+    for _ in 0..2 {
+        let frame = data_frame(0x22, 2, 1, 1, false, &[1; 80]);
+        from.transaction(&[&[strobes.load], &frame[..]].concat());
+        from.transaction(&[strobes.send]);
+        to.now = from.now;
+        together(&mut [from, to], 5000);
+    }
+}
+
+/// Holds a chip to it that a snapshot anywhere in a frame goes on as the chip did, unless others share its air.
+pub fn goes_on_from_any_part_of_a_frame(
+    ready: impl Fn(Option<&Medium>, u16) -> Bench,
+    chip: impl Fn(Option<&Medium>) -> Bench,
+    strobes: &Strobes,
+    reads: impl Fn(&mut Bench) -> String,
+) {
+    let frame = data_frame(0x22, 2, 1, 7, true, b"kept with its air");
+    for after_us in [0, 100, 400, 900, 3000] {
+        let mut b = ready(Some(&near()), 1);
+        b.transaction(&[strobes.listen]);
+        b.wait_us(500);
+        b.transaction(&[&[strobes.load], &frame[..]].concat());
+        b.transaction(&[strobes.send]);
+        b.wait_us(after_us);
+        goes_on_alike(&mut b, chip(Some(&near())), 2500, &reads);
+        assert_eq!(b.radio.counts().sent, 1);
+        b.sound();
+    }
+    // Another's antenna on the same air cannot be taken back with it.
+    let shared = near();
+    let (a, _b) = (chip(Some(&shared)), chip(Some(&shared)));
+    assert!(!a.radio.can_go_back());
+}
+
+/// Any bytes in transactions of so many, now and then with a pin that moves, leave a chip that can be switched off.
+pub fn survives(
+    mut b: Bench,
+    seed: u64,
+    bytes: &[u8],
+    at_once: usize,
+    moves: impl Fn(&mut Bench, u64),
+) {
+    let mut x = seed;
+    for chunk in bytes.chunks(at_once) {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        b.transaction(chunk);
+        if x >> 60 == 0 {
+            moves(&mut b, x);
+        }
+        b.wait_us((x >> 52).into());
+    }
+    b.chip.power(b.now, false);
+    assert_eq!(b.chip.state(), "off");
+}
+
+/// What is said of a chip behind `does`, which it or its model cannot.
+pub fn problem(mut b: Bench, does: impl FnOnce(&mut Bench)) -> String {
+    does(&mut b);
+    b.radio.problem().expect("it should have been refused")
 }

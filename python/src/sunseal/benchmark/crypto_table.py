@@ -157,7 +157,7 @@ def _target(board: str, progress: Progress | None) -> str:
     measured = list(costs(board, progress))
     first = measured[0].measured
     device = boards.load(board).device
-    assembler = "GNU as 2.40" if device.startswith("msp430") else "the compiler's assembler"
+    assembler = "GNU as 2.40" if abi.architecture(device) == "msp430" else "the compiler's assembler"
     about = (
         f"{board}{f', {first.variant}' if first.variant else ''}. {first.toolchain}, {assembler}. Time and energy at "
         f"{first.freq_hz / 1e6:g} MHz and {first.vcc_v:g} V by {first.power_set}."

@@ -54,6 +54,8 @@ DESIGNS = (
     Design("meter", "meter", {}, ice40="hx1k", goals={"logic_cells": 1280, "block_rams": 16, "freq_hz": 20e6}),
 )
 PACKAGES = {"up5k": "sg48", "hx1k": "tq144"}
+PLAIN_LINES = ("behavioural", "spartan3e")
+"""Technologies that take the S-box and the lines of AES from tech/lines.sv."""
 Row = dict[str, Any]
 
 
@@ -62,7 +64,8 @@ def sources(technology: str, folder: Path | None = None) -> list[Path]:
     hdl = folder or home() / "hdl"
     rtl = sorted(hdl.glob("*/rtl/*.sv"))
     packages = [p for p in rtl if p.stem.endswith("_pkg")]
-    return [*packages, hdl / "tech" / f"{technology}.sv", *(p for p in rtl if p not in packages)]
+    cells = [hdl / "tech" / f"{name}.sv" for name in (technology, *(["lines"] if technology in PLAIN_LINES else []))]
+    return [*packages, *cells, *(p for p in rtl if p not in packages)]
 
 
 @cache

@@ -10,18 +10,13 @@ import textwrap
 from typing import Any
 
 from sunseal import boards
-from sunseal.errors import SunsealError, unknown
+from sunseal.abi import ARCHITECTURES
+from sunseal.boards import device
+from sunseal.errors import SunsealError
 from sunseal.kit import chips
 from sunseal.kit.chips import Block, Register
 
 __all__ = ["Block", "Register", "blocks", "device", "family", "header", "link_script", "runtime", "vectors"]
-
-
-def device(name: str) -> dict[str, Any]:
-    """Return what `data/devices` says of a chip."""
-    if name not in boards.names("devices"):
-        raise unknown("device", name, boards.names("devices"))
-    return boards.read_toml(boards.home() / "data" / "devices" / f"{name}.toml")
 
 
 def family(name: str) -> dict[str, Any]:
@@ -204,7 +199,6 @@ def _with_foreign(sections: str, fram: bool) -> str:
 
 def runtime(chip: dict[str, Any]) -> str:
     """Return the folder of firmware/runtime that starts a chip."""
-    cores = {"cpu": "msp430", "cpuxv2": "msp430", "avre": "avr", "cortex_m4": "armv7em"}
-    if chip["core"] not in cores:
+    if chip["core"] not in ARCHITECTURES:
         raise SunsealError(f"there is no start-up code for {chip['name']}, whose core is {chip['core']}")
-    return cores[chip["core"]]
+    return ARCHITECTURES[chip["core"]]

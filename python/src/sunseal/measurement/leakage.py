@@ -141,8 +141,8 @@ class Counter(_Called):
 class CounterCoupon(Program):
     """The bench's use of a keystream coupon, made in each run by the store in front of the marks."""
 
-    FIRST: ClassVar[Mapping[str, tuple[str, ...]]] = {"msp430": ("R14", "R15"), "msp432": ("R2",), "stm32": ("R2",)}
-    """Registers of `sunseal_coupon_format`'s third argument, by family."""
+    FIRST: ClassVar[Mapping[str, tuple[str, ...]]] = {"msp430": ("R14", "R15"), "armv7em": ("R2",)}
+    """Registers of `sunseal_coupon_format`'s third argument, by the instruction set."""
 
     def __init__(self, board: str) -> None:
         """Load the program; the store's first number is the run's."""
@@ -152,7 +152,7 @@ class CounterCoupon(Program):
         self._fresh = m.snapshot()
         self._out = np.empty(1 << 20, dtype=np.uint8)
         self._begin = 0
-        registers = self.FIRST[m.device[:6]]
+        registers = self.FIRST[abi.architecture(m.device)]
         bits = 32 // len(registers)
 
         def begin_at(machine: Machine) -> None:

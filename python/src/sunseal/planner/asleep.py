@@ -18,8 +18,15 @@ from sunseal.planner import radio as radios
 Ends = tuple[float, float, float]
 """A power at its typical, lowest and highest coefficient, W."""
 NOTHING: Ends = (0.0, 0.0, 0.0)
-STATES = {"atmega128l": "power_save", "msp430": "lpm3", "msp432": "lpm3", "stm32l4": "stop2"}
-"""The state in which a node waits for its timer, by the beginning of the device's name."""
+STATES = {
+    "atmega128": "power_save",
+    "msp430fr5xx": "lpm3",
+    "msp430x1xx": "lpm3",
+    "msp430x5xx": "lpm3",
+    "msp432p4": "lpm3",
+    "stm32l4": "stop2",
+}
+"""The state in which a node waits for its timer, by the family of its chip."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ def of_board(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> 
         radio_w = radios.of_board(board).asleep_w(vcc_v)
     if residual_w is None and "residual" in facts["power"]:
         residual_w = drawn_w(str(facts["power"]["residual"]), board, "board", "residual")
-    state = next(s for prefix, s in STATES.items() if device.startswith(prefix))
+    state = STATES[boards.device(device)["family"]]
     return Asleep(
         board=board,
         cpu_w=drawn_w(chip_set, device, "cpu", state),

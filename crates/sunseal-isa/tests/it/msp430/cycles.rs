@@ -334,6 +334,47 @@ fn format_i_extended() {
     assert!(forms > 5000, "{forms} forms ran");
 }
 
+/// Holds one form to its cycles: what it is called, its words, and how long it takes.
+type Check<'a> = &'a mut dyn FnMut(String, Vec<u16>, u64);
+
+fn calla(row: &SingleRow, check: Check<'_>) {
+    for arg in source(&row.dst, POINTER) {
+        if !matches!(arg, Arg::Cg(_)) && arg != Arg::At(SP) {
+            check(format!("CALLA {arg:?}"), asm::calla(arg), row.cycles);
+        }
+    }
+    if row.sp_more > 0 {
+        let words = asm::calla(Arg::X(4, SP));
+        check("CALLA 4(SP)".into(), words, row.cycles + row.sp_more);
+    }
+}
+
+/// RRAX, RRCX and PUSHX, once and repeated.
+fn single_extended(op: &str, row: &SingleRow, check: Check<'_>) {
+    let (name, size_name) = op.split_once('.').unwrap_or((op, "A"));
+    let size = size(size_name);
+    let base = &name[..name.len() - 1];
+    for arg in source(&row.dst, POINTER) {
+        if matches!(arg, Arg::Cg(_)) && base != "PUSH" {
+            continue;
+        }
+        let cycles = row.cycles + row.each;
+        check(format!("{op} {arg:?}"), asm::single_x(base, size, arg, ONCE), cycles);
+        if row.each > 0 {
+            for n in 2..=16 {
+                let repeat = Repeat { zc: false, times: Ok(n) };
+                let words = asm::single_x(base, size, arg, repeat);
+                let cycles = row.cycles + row.each * u64::from(n);
+                check(format!("RPT #{n} {op} {arg:?}"), words, cycles);
+            }
+        }
+    }
+    if row.sp_more > 0 {
+        let words = asm::single_x(base, size, Arg::X(4, SP), ONCE);
+        check(format!("{op} 4(SP)"), words, row.cycles + row.sp_more);
+    }
+}
+
 #[test]
 fn format_ii_extended() {
     let mut forms = 0;
@@ -369,17 +410,7 @@ fn format_ii_extended() {
                         );
                     }
                 }
-                "CALLA" => {
-                    for arg in source(&row.dst, POINTER) {
-                        if !matches!(arg, Arg::Cg(_)) && arg != Arg::At(SP) {
-                            check(format!("CALLA {arg:?}"), asm::calla(arg), row.cycles);
-                        }
-                    }
-                    if row.sp_more > 0 {
-                        let words = asm::calla(Arg::X(4, SP));
-                        check("CALLA 4(SP)".into(), words, row.cycles + row.sp_more);
-                    }
-                }
+                "CALLA" => calla(&row, &mut check),
                 "POPX" if row.dst == "Rn" => {
                     let words = asm::double_x("MOV", size, Arg::Inc(SP), Arg::R(7), ONCE);
                     check(format!("{op} R7"), words, row.cycles);
@@ -390,32 +421,7 @@ fn format_ii_extended() {
                         check(format!("{op} {dst:?}"), words, row.cycles);
                     }
                 }
-                "RRAX" | "RRCX" | "PUSHX" => {
-                    let base = &name[..name.len() - 1];
-                    for arg in source(&row.dst, POINTER) {
-                        if matches!(arg, Arg::Cg(_)) && base != "PUSH" {
-                            continue;
-                        }
-                        let cycles = row.cycles + row.each;
-                        check(
-                            format!("{op} {arg:?}"),
-                            asm::single_x(base, size, arg, ONCE),
-                            cycles,
-                        );
-                        if row.each > 0 {
-                            for n in 2..=16 {
-                                let repeat = Repeat { zc: false, times: Ok(n) };
-                                let words = asm::single_x(base, size, arg, repeat);
-                                let cycles = row.cycles + row.each * u64::from(n);
-                                check(format!("RPT #{n} {op} {arg:?}"), words, cycles);
-                            }
-                        }
-                    }
-                    if row.sp_more > 0 {
-                        let words = asm::single_x(base, size, Arg::X(4, SP), ONCE);
-                        check(format!("{op} 4(SP)"), words, row.cycles + row.sp_more);
-                    }
-                }
+                "RRAX" | "RRCX" | "PUSHX" => single_extended(op, &row, &mut check),
                 _ => panic!("{op}"),
             }
         }

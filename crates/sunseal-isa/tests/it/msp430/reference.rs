@@ -222,6 +222,20 @@ impl Machine {
         })
     }
 
+    /// PC steps over an instruction: where its opcode lies, the next one, and how often it runs.
+    fn fetched(&mut self, extension: Option<Repeat>, length: usize) -> (u32, u32, Repeat, u32) {
+        let pc = self.r[PC as usize];
+        let opcode = pc + 2 * u32::from(extension.is_some());
+        let next = pc + 2 * length as u32;
+        self.r[PC as usize] = next;
+        let repeat = extension.unwrap_or(crate::asm::ONCE);
+        let times = match repeat.times {
+            Ok(n) => u32::from(n),
+            Err(reg) => self.r[reg as usize] % 16 + 1,
+        };
+        (opcode, next, repeat, times)
+    }
+
     /// A double-operand instruction at PC; `None` where its result is undefined.
     pub fn double(
         &mut self,
@@ -232,16 +246,8 @@ impl Machine {
         dst: Arg,
         length: usize,
     ) -> Option<()> {
-        let pc = self.r[PC as usize];
         let extended = extension.is_some();
-        let opcode = pc + 2 * u32::from(extended);
-        let next = pc + 2 * length as u32;
-        self.r[PC as usize] = next;
-        let repeat = extension.unwrap_or(crate::asm::ONCE);
-        let times = match repeat.times {
-            Ok(n) => u32::from(n),
-            Err(reg) => self.r[reg as usize] % 16 + 1,
-        };
+        let (opcode, next, repeat, times) = self.fetched(extension, length);
         let in_registers = src.in_register() && dst.in_register();
         let zc = in_registers && repeat.zc;
         for _ in 0..if in_registers { times } else { 1 } {
@@ -280,16 +286,8 @@ impl Machine {
         arg: Arg,
         length: usize,
     ) {
-        let pc = self.r[PC as usize];
         let extended = extension.is_some();
-        let opcode = pc + 2 * u32::from(extended);
-        let next = pc + 2 * length as u32;
-        self.r[PC as usize] = next;
-        let repeat = extension.unwrap_or(crate::asm::ONCE);
-        let times = match repeat.times {
-            Ok(n) => u32::from(n),
-            Err(reg) => self.r[reg as usize] % 16 + 1,
-        };
+        let (opcode, next, repeat, times) = self.fetched(extension, length);
         let zc = arg.in_register() && repeat.zc;
         for _ in 0..if arg.in_register() { times } else { 1 } {
             if matches!(op, "PUSH" | "CALL") {

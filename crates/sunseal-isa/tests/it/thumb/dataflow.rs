@@ -33,10 +33,11 @@ impl Observer for Stores {
     }
 }
 
-struct Random(u64);
+/// Words by xorshift64* (Vigna 2016).
+pub struct Random(pub u64);
 
 impl Random {
-    fn word(&mut self) -> u32 {
+    pub fn word(&mut self) -> u32 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

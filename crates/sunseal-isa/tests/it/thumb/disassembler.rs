@@ -2,6 +2,7 @@
 //! Decoding and text of Thumb instructions against GNU as: what the disassembler prints assembles to the
 //! same instruction, and to nothing else; every word is tried, or enough of them at random.
 
+use super::dataflow::Random;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -30,17 +31,6 @@ fn needs_label(kind: Kind) -> bool {
         | Kind::LoadDual { addr, .. }
         | Kind::Preload { addr, .. } => matches!(addr, Address::Literal(_)),
         _ => false,
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn word(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as u32
     }
 }
 

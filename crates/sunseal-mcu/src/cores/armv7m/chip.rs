@@ -11,6 +11,7 @@ use super::{Around, CortexM};
 use crate::accounts;
 use crate::clock::Line;
 use crate::common::{Common, Drive};
+use crate::cores::by_cpu;
 use crate::device::Device;
 use crate::engine::{Chip, Ran};
 use crate::machine::Register;
@@ -41,6 +42,8 @@ impl<S: Around> CortexM<S> {
 }
 
 impl<S: Around> Chip for CortexM<S> {
+    by_cpu!();
+
     type Saved = S::Saved;
 
     fn new(dev: Arc<Device>) -> Self {
@@ -60,14 +63,6 @@ impl<S: Around> Chip for CortexM<S> {
 
     fn common_mut(&mut self) -> &mut Common {
         self.soc.common_mut()
-    }
-
-    fn cycles(&self) -> Cycles {
-        self.cpu.cycles
-    }
-
-    fn set_cycles(&mut self, cycles: Cycles) {
-        self.cpu.cycles = cycles;
     }
 
     fn cpu_clock(&self) -> &Line {
@@ -107,29 +102,6 @@ impl<S: Around> Chip for CortexM<S> {
 
     fn returning(&self) -> bool {
         self.returning.is_some()
-    }
-
-    fn set_breakpoints(&mut self, addrs: &[u32]) {
-        self.cpu.set_breakpoints(addrs);
-    }
-
-    fn is_breakpoint(&self, addr: u32) -> bool {
-        self.cpu.is_breakpoint(addr)
-    }
-
-    fn run_cpu<O: Observer>(
-        &mut self,
-        deadline: Cycles,
-        once: bool,
-        observer: &mut O,
-    ) -> Result<Ran, Fault> {
-        self.soc.set_deadline(deadline);
-        let exit = if once {
-            self.cpu.step(&mut self.soc, observer)
-        } else {
-            self.cpu.run(&mut self.soc, observer)
-        };
-        self.act_on(exit)
     }
 
     fn after_cpu(&mut self) {

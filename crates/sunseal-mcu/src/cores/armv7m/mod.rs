@@ -287,6 +287,21 @@ pub(crate) struct Access<'a> {
     pub reset: bool,
 }
 
+/// What Arm's own registers see of the chip that has the books of `$soc`.
+macro_rules! arm {
+    ($soc:expr, $clock:expr, $addr:expr, $at:expr, $now:expr) => {
+        $crate::cores::armv7m::Access {
+            now: $now,
+            at: $at,
+            addr: $addr,
+            clock: $clock,
+            chip: &$soc.common.dev.name,
+            reset: false,
+        }
+    };
+}
+pub(crate) use arm;
+
 impl Access<'_> {
     #[cold]
     fn no_register(&self) -> Fault {

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::thumb::{self, Scb};
-use sunseal_trace::Cycles;
 
 use super::{Around, CortexM};
 use crate::machine::Register;
@@ -16,17 +15,8 @@ const NAMES: [&str; 16] = [
 /// What a snapshot keeps of core and system control block.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct SavedCore {
-    scb: [u32; 6],
-    r: [u32; 16],
-    sp_other: u32,
-    psr: u32,
-    masks: [u32; 4],
-    s: [u32; 32],
-    fpscr: u32,
-    exclusive: bool,
-    cycles: Cycles,
-    cycles_uncached: Cycles,
-    pipeline: (u32, u32, Cycles),
+    scb: Scb,
+    core: thumb::State,
     returning: Option<u32>,
 }
 
@@ -89,44 +79,12 @@ impl<S: Around> CortexM<S> {
     }
 
     pub fn save_core(&self) -> SavedCore {
-        let s = self.cpu.state();
-        let scb = self.soc.scb();
-        SavedCore {
-            scb: [scb.vtor, scb.ccr, scb.cpacr, scb.fpccr, scb.fpcar, scb.fpdscr],
-            r: s.r,
-            sp_other: s.sp_other,
-            psr: s.psr,
-            masks: [s.primask, s.basepri, s.faultmask, s.control],
-            s: s.s,
-            fpscr: s.fpscr,
-            exclusive: s.exclusive,
-            cycles: s.cycles,
-            cycles_uncached: s.cycles_uncached,
-            pipeline: (s.pipeline.recent, s.pipeline.float_result, s.pipeline.float_ready),
-            returning: self.returning,
-        }
+        SavedCore { scb: *self.soc.scb(), core: self.cpu.state(), returning: self.returning }
     }
 
     pub fn restore_core(&mut self, saved: &SavedCore) {
-        let [vtor, ccr, cpacr, fpccr, fpcar, fpdscr] = saved.scb;
-        *self.soc.scb_mut() = Scb { vtor, ccr, cpacr, fpccr, fpcar, fpdscr };
-        let [primask, basepri, faultmask, control] = saved.masks;
-        let (recent, float_result, float_ready) = saved.pipeline;
-        self.cpu.set_state(&thumb::State {
-            r: saved.r,
-            sp_other: saved.sp_other,
-            psr: saved.psr,
-            primask,
-            basepri,
-            faultmask,
-            control,
-            s: saved.s,
-            fpscr: saved.fpscr,
-            exclusive: saved.exclusive,
-            cycles: saved.cycles,
-            cycles_uncached: saved.cycles_uncached,
-            pipeline: thumb::Pipeline { recent, float_result, float_ready },
-        });
+        *self.soc.scb_mut() = saved.scb;
+        self.cpu.set_state(&saved.core);
         self.returning = saved.returning;
         let exception = self.cpu.exception();
         self.soc.set_exception(exception);

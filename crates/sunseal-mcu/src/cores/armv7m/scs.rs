@@ -522,29 +522,7 @@ impl Scs {
         match off {
             0x004 | 0x01C | 0xD00 | 0x300..=0x31C | 0xD90 => {}
             0x008 => self.actlr = merge(self.actlr, value, mask),
-            0x010 => {
-                self.event(cx.clock, cx.now);
-                let bits = CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE;
-                let new = merge(self.systick.csr & bits, value, mask) & bits;
-                if new & CSR_CLKSOURCE == 0 && new & CSR_ENABLE != 0 && self.systick.reference == 0
-                {
-                    return Err(cx.refuse(
-                        "SysTick on a reference clock, which this chip does not have; set SYST_CSR.CLKSOURCE",
-                    ));
-                }
-                self.systick.csr = new | self.systick.csr & CSR_COUNTFLAG;
-                self.systick.origin = self.systick.ticks_at(cx.clock, cx.now);
-            }
-            0x014 => {
-                self.event(cx.clock, cx.now);
-                self.systick.reload = merge(self.systick.reload, value, mask) & 0xFF_FFFF;
-            }
-            0x018 => {
-                self.event(cx.clock, cx.now);
-                self.systick.latch(cx.clock, cx.now);
-                self.systick.value = 0;
-                self.systick.csr &= !CSR_COUNTFLAG;
-            }
+            0x010..=0x018 => self.write_systick(off, value, mask, cx)?,
             0x100..=0x11C => self.enabled |= set,
             0x180..=0x19C => self.enabled &= !set,
             0x200..=0x21C => {
@@ -558,37 +536,11 @@ impl Scs {
                 self.pending |= self.lines << IRQ0 & set;
             }
             0x400..=0x4EC => self.set_priorities(IRQ0 + off - 0x400, value, mask),
-            0xD04 => {
-                let v = value & mask;
-                if v >> 31 & 1 != 0 {
-                    self.pend(NMI);
-                }
-                if v >> 28 & 1 != 0 {
-                    self.pend(PENDSV);
-                } else if v >> 27 & 1 != 0 {
-                    self.pending &= !(1 << PENDSV);
-                }
-                if v >> 26 & 1 != 0 {
-                    self.pend(SYSTICK);
-                } else if v >> 25 & 1 != 0 {
-                    self.pending &= !(1 << SYSTICK);
-                }
-            }
+            0xD04 => self.write_icsr(value & mask),
             0xD08 => scb.vtor = merge(scb.vtor, value, mask) & 0xFFFF_FF80,
-            0xD0C => {
-                // Without its key the write is ignored.
-                if mask == u32::MAX && value >> 16 == 0x05FA {
-                    self.prigroup = (value >> 8 & 7) as u8;
-                    if value & 4 != 0 {
-                        cx.reset = true;
-                    }
-                    if value & 3 != 0 {
-                        return Err(cx.refuse(
-                            "AIRCR.VECTRESET and VECTCLRACTIVE are for debuggers; use SYSRESETREQ",
-                        ));
-                    }
-                }
-            }
+            // Without its key the write is ignored.
+            0xD0C if mask != u32::MAX || value >> 16 != 0x05FA => {}
+            0xD0C => self.write_aircr(value, cx)?,
             0xD10 => {
                 self.scr = merge(self.scr, value, mask)
                     & (SCR_SLEEPONEXIT | SCR_SLEEPDEEP | SCR_SEVONPEND);
@@ -620,6 +572,69 @@ impl Scs {
             0xF38 => scb.fpcar = merge(scb.fpcar, value, mask) & !7,
             0xF3C => scb.fpdscr = merge(scb.fpdscr, value, mask) & 0x07C0_0000,
             _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    /// SYST_CSR, SYST_RVR or SYST_CVR is written.
+    fn write_systick(
+        &mut self,
+        off: u32,
+        value: u32,
+        mask: u32,
+        cx: &Access<'_>,
+    ) -> Result<(), Fault> {
+        self.event(cx.clock, cx.now);
+        match off {
+            0x010 => {
+                let bits = CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE;
+                let new = merge(self.systick.csr & bits, value, mask) & bits;
+                if new & CSR_CLKSOURCE == 0 && new & CSR_ENABLE != 0 && self.systick.reference == 0
+                {
+                    return Err(cx.refuse(
+                        "SysTick on a reference clock, which this chip does not have; set SYST_CSR.CLKSOURCE",
+                    ));
+                }
+                self.systick.csr = new | self.systick.csr & CSR_COUNTFLAG;
+                self.systick.origin = self.systick.ticks_at(cx.clock, cx.now);
+            }
+            0x014 => self.systick.reload = merge(self.systick.reload, value, mask) & 0xFF_FFFF,
+            _ => {
+                self.systick.latch(cx.clock, cx.now);
+                self.systick.value = 0;
+                self.systick.csr &= !CSR_COUNTFLAG;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets and clears what ICSR can set and clear pending.
+    fn write_icsr(&mut self, v: u32) {
+        if v >> 31 & 1 != 0 {
+            self.pend(NMI);
+        }
+        if v >> 28 & 1 != 0 {
+            self.pend(PENDSV);
+        } else if v >> 27 & 1 != 0 {
+            self.pending &= !(1 << PENDSV);
+        }
+        if v >> 26 & 1 != 0 {
+            self.pend(SYSTICK);
+        } else if v >> 25 & 1 != 0 {
+            self.pending &= !(1 << SYSTICK);
+        }
+    }
+
+    /// AIRCR is written with its key.
+    fn write_aircr(&mut self, value: u32, cx: &mut Access<'_>) -> Result<(), Fault> {
+        self.prigroup = (value >> 8 & 7) as u8;
+        if value & 4 != 0 {
+            cx.reset = true;
+        }
+        if value & 3 != 0 {
+            return Err(
+                cx.refuse("AIRCR.VECTRESET and VECTCLRACTIVE are for debuggers; use SYSRESETREQ")
+            );
         }
         Ok(())
     }

@@ -12,13 +12,7 @@ pub(crate) struct SavedAvr {
     ram: Vec<u8>,
     fuse_bytes: [u8; 4],
     registers: Registers,
-    r: [u8; 32],
-    pc: u16,
-    sp: u16,
-    sreg: u8,
-    rampz: u8,
-    cycles: Cycles,
-    interrupt_shadow: bool,
+    core: avr::State,
 }
 
 impl Avr {
@@ -28,9 +22,35 @@ impl Avr {
         self.cpu.reset();
         self.cpu.pc = self.soc.regs.reset_vector();
     }
+
+    /// What a run's end leads to.
+    fn act_on(&mut self, exit: Exit) -> Result<Ran, Fault> {
+        match exit {
+            Exit::Deadline if self.cpu.cycles < self.soc.deadline => Ok(Ran::On),
+            Exit::Deadline | Exit::Status => Ok(Ran::Look),
+            Exit::Breakpoint => Ok(Ran::Breakpoint),
+            Exit::Sleep => {
+                let now = self.soc.regs.clocks.cpu.time_of(self.cpu.cycles);
+                self.soc.common.state.now_ps = now.0;
+                self.soc.fall_asleep(now, self.cpu.cycles);
+                Ok(Ran::Look)
+            }
+            // Without a debugger it does nothing.
+            Exit::Break => Ok(Ran::Look),
+            Exit::Fault(fault) => Err(fault),
+        }
+    }
+}
+
+impl Soc {
+    fn set_deadline(&mut self, deadline: Cycles) {
+        self.deadline = deadline;
+    }
 }
 
 impl Chip for Avr {
+    by_cpu!();
+
     type Saved = SavedAvr;
 
     fn new(dev: Arc<Device>) -> Self {
@@ -47,14 +67,6 @@ impl Chip for Avr {
 
     fn common_mut(&mut self) -> &mut Common {
         &mut self.soc.common
-    }
-
-    fn cycles(&self) -> Cycles {
-        self.cpu.cycles
-    }
-
-    fn set_cycles(&mut self, cycles: Cycles) {
-        self.cpu.cycles = cycles;
     }
 
     fn cpu_clock(&self) -> &Line {
@@ -109,42 +121,6 @@ impl Chip for Avr {
 
     fn must_step(&self) -> bool {
         self.cpu.interrupts_enabled() && !self.cpu.accepts_interrupts()
-    }
-
-    fn set_breakpoints(&mut self, addrs: &[u32]) {
-        self.cpu.set_breakpoints(addrs);
-    }
-
-    fn is_breakpoint(&self, addr: u32) -> bool {
-        self.cpu.is_breakpoint(addr)
-    }
-
-    fn run_cpu<O: Observer>(
-        &mut self,
-        deadline: Cycles,
-        once: bool,
-        observer: &mut O,
-    ) -> Result<Ran, Fault> {
-        self.soc.deadline = deadline;
-        let exit = if once {
-            self.cpu.step(&mut self.soc, observer)
-        } else {
-            self.cpu.run(&mut self.soc, observer)
-        };
-        match exit {
-            Exit::Deadline if self.cpu.cycles < self.soc.deadline => Ok(Ran::On),
-            Exit::Deadline | Exit::Status => Ok(Ran::Look),
-            Exit::Breakpoint => Ok(Ran::Breakpoint),
-            Exit::Sleep => {
-                let now = self.soc.regs.clocks.cpu.time_of(self.cpu.cycles);
-                self.soc.common.state.now_ps = now.0;
-                self.soc.fall_asleep(now, self.cpu.cycles);
-                Ok(Ran::Look)
-            }
-            // Without a debugger it does nothing.
-            Exit::Break => Ok(Ran::Look),
-            Exit::Fault(fault) => Err(fault),
-        }
     }
 
     fn after_cpu(&mut self) {
@@ -378,7 +354,6 @@ impl Chip for Avr {
     }
 
     fn save(&mut self) -> SavedAvr {
-        let s = self.cpu.state();
         let soc = &mut self.soc;
         let image = |bytes: &Vec<u8>| Image(Arc::new(bytes.clone()));
         let flash = soc.flash_image.get_or_insert_with(|| image(&soc.flash)).clone();
@@ -389,13 +364,7 @@ impl Chip for Avr {
             ram: soc.ram.to_vec(),
             fuse_bytes: soc.fuse_bytes,
             registers: soc.regs.clone(),
-            r: s.r,
-            pc: s.pc,
-            sp: s.sp,
-            sreg: s.sreg,
-            rampz: s.rampz,
-            cycles: s.cycles,
-            interrupt_shadow: s.interrupt_shadow,
+            core: self.cpu.state(),
         }
     }
 
@@ -421,16 +390,8 @@ impl Chip for Avr {
         soc.regs = s.registers;
         soc.reset = None;
         soc.stall = 0;
-        self.cpu.set_state(&avr::State {
-            r: s.r,
-            pc: s.pc,
-            sp: s.sp,
-            sreg: s.sreg,
-            rampz: s.rampz,
-            cycles: s.cycles,
-            interrupt_shadow: s.interrupt_shadow,
-        });
+        self.cpu.set_state(&s.core);
         let now = soc.common.now();
-        soc.update_clocks(now, s.cycles);
+        soc.update_clocks(now, s.core.cycles);
     }
 }

@@ -23,6 +23,7 @@ use crate::blocks::avr::watchdog::Watchdog;
 use crate::blocks::avr::{Clocks, Cx, Window};
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive, OnBus, UartByte};
+use crate::cores::by_cpu;
 use crate::cores::msp430::Image;
 use crate::device::{self, Device, DeviceError, us};
 use crate::engine::{Chip, Ran};
@@ -120,12 +121,8 @@ const NAMES: Names = Names {
         ("bod", accounts::OFF),
         ("comparator", accounts::OFF),
     ],
+    active: "active.flash",
     states: &[
-        "active.flash",
-        "active.ram",
-        "off",
-        "idle",
-        "on",
         "adc_noise_reduction",
         "power_down",
         "power_save",
@@ -134,7 +131,7 @@ const NAMES: Names = Names {
         "write",
         "erase",
     ],
-    events: &[
+    events: &[&[
         Event::EepromWrite,
         Event::EepromRead,
         Event::FlashPageErase,
@@ -144,7 +141,7 @@ const NAMES: Names = Names {
         Event::TwiByte,
         Event::Usart0Byte,
         Event::Usart1Byte,
-    ],
+    ]],
 };
 
 /// Sleep modes: SM2:0.

@@ -164,6 +164,50 @@ impl Soc {
             addr::TWAR => self.regs.twi.twar = value,
             addr::TWDR => self.regs.twi.write_twdr(value),
             addr::TWCR => self.regs.twi.write_twcr(value, &mut cx),
+            addr::EECR | addr::EEDR | addr::EEARL | addr::EEARH => {
+                self.write_eeprom(addr, value, at)?;
+            }
+            addr::SFIOR => self.write_sfior(value, io, at),
+            addr::WDTCR => {
+                let line = self.regs.clocks.wdt;
+                self.regs.wdt.write(value, at, &line, now);
+            }
+            addr::ASSR => self.write_assr(value, now, at),
+            addr::MCUCSR => {
+                // Reset flags are cleared by writing zero.
+                self.regs.mcucsr &= value | mcucsr::JTD;
+                self.regs.mcucsr = self.regs.mcucsr & !mcucsr::JTD | value & mcucsr::JTD;
+            }
+            addr::MCUCR if value & mcucr::SRE != 0 => {
+                return Err(cx.refuse("external memory (MCUCR.SRE) is not modelled"));
+            }
+            addr::MCUCR => self.regs.write_mcucr(value, at),
+            addr::TIFR | addr::ETIFR | addr::TIMSK | addr::ETIMSK => {
+                self.regs.write_timer_bits(addr, value, now);
+            }
+            addr::EIFR => self.regs.external.clear(value),
+            addr::EIMSK => self.regs.external.eimsk = value,
+            addr::EICRB => self.regs.external.eicrb = value,
+            addr::EICRA => self.regs.external.eicra = value,
+            addr::XDIV => self.write_xdiv(value, now, at),
+            addr::SPMCSR => self.regs.spm.write(value, at),
+            addr::XMCRA | addr::XMCRB => {
+                if value != 0 {
+                    return Err(cx.refuse("external memory (XMCRA, XMCRB) is not modelled"));
+                }
+            }
+            addr::OSCCAL => self.regs.osccal = value,
+            _ => return Err(self.no_register(addr)),
+        }
+        self.book_parts(now, at);
+        Ok(())
+    }
+
+    /// EECR, or the EEPROM's address or data, is written.
+    fn write_eeprom(&mut self, addr: u16, value: u8, at: Cycles) -> Result<(), Fault> {
+        let mut cx = cx!(self, addr, at);
+        let now = cx.now;
+        match addr {
             addr::EECR => {
                 let write_time = us(self.facts.eeprom.write_ms * 1e3);
                 let busy = self.regs.spm.is_busy();
@@ -182,91 +226,39 @@ impl Soc {
             addr::EEARL => {
                 self.regs.eeprom.eear = self.regs.eeprom.eear & 0x0F00 | u16::from(value);
             }
-            addr::EEARH => {
+            _ => {
                 self.regs.eeprom.eear =
                     self.regs.eeprom.eear & 0x00FF | u16::from(value & 0x0F) << 8;
             }
-            addr::SFIOR => self.write_sfior(value, io, at),
-            addr::WDTCR => {
-                let line = self.regs.clocks.wdt;
-                self.regs.wdt.write(value, at, &line, now);
-            }
-            addr::ASSR => {
-                let r = &mut self.regs;
-                (0..4).for_each(|i| r.advance_timer(i, now));
-                let on = value & AS0 != 0;
-                if on != r.asynchronous.on {
-                    // Registers of timer 0 may be corrupted by this (datasheet, ASSR); here they stay.
-                    let next = self.regs.clocks.cpu.time_of(at + 1);
-                    self.regs.asynchronous = Asynchronous { on, ..Asynchronous::default() };
-                    self.update_clocks(next, at + 1);
-                    let tick = self.regs.timer_line(0).ticks_at(next);
-                    self.regs.timers[0].move_to(tick);
-                    self.regs.prescaler_0.origin = tick;
-                }
-            }
-            addr::MCUCSR => {
-                // Reset flags are cleared by writing zero.
-                self.regs.mcucsr &= value | mcucsr::JTD;
-                self.regs.mcucsr = self.regs.mcucsr & !mcucsr::JTD | value & mcucsr::JTD;
-            }
-            addr::MCUCR => {
-                if value & mcucr::SRE != 0 {
-                    return Err(cx.refuse("external memory (MCUCR.SRE) is not modelled"));
-                }
-                let r = &mut self.regs;
-                let mut new = value & !mcucr::IVCE;
-                if !r.ivce.is_open(at) || value & mcucr::IVCE != 0 {
-                    new = new & !mcucr::IVSEL | r.mcucr & mcucr::IVSEL;
-                }
-                if value & mcucr::IVCE != 0 {
-                    r.ivce.open(at, 4);
-                } else {
-                    r.ivce.close();
-                }
-                r.mcucr = new;
-            }
-            addr::TIFR | addr::ETIFR => {
-                let r = &mut self.regs;
-                (0..4).for_each(|i| r.advance_timer(i, now));
-                let places = if addr == addr::TIFR { TIFR_FLAGS } else { ETIFR_FLAGS };
-                for &(_, i, flag) in places.iter().filter(|p| value >> p.0 & 1 != 0) {
-                    r.timers[i].flags &= !flag;
-                }
-            }
-            addr::TIMSK | addr::ETIMSK => {
-                let r = &mut self.regs;
-                (0..4).for_each(|i| r.advance_timer(i, now));
-                let places = if addr == addr::TIMSK { TIFR_FLAGS } else { ETIFR_FLAGS };
-                for &(bit, i, flag) in places {
-                    let enabled = &mut r.timers[i].enabled;
-                    *enabled = *enabled & !flag | if value >> bit & 1 != 0 { flag } else { 0 };
-                }
-            }
-            addr::EIFR => self.regs.external.clear(value),
-            addr::EIMSK => self.regs.external.eimsk = value,
-            addr::EICRB => self.regs.external.eicrb = value,
-            addr::EICRA => self.regs.external.eicra = value,
-            addr::XDIV => {
-                (0..4).for_each(|i| self.regs.advance_timer(i, now));
-                // XDIV6:0 cannot change while XDIVEN is set.
-                let r = &mut self.regs;
-                let locked = r.xdiv & value & XDIVEN != 0;
-                r.xdiv = if locked { r.xdiv } else { value };
-                let next = r.clocks.cpu.time_of(at + 1);
-                self.update_clocks(next, at + 1);
-            }
-            addr::SPMCSR => self.regs.spm.write(value, at),
-            addr::XMCRA | addr::XMCRB => {
-                if value != 0 {
-                    return Err(cx.refuse("external memory (XMCRA, XMCRB) is not modelled"));
-                }
-            }
-            addr::OSCCAL => self.regs.osccal = value,
-            _ => return Err(self.no_register(addr)),
         }
-        self.book_parts(now, at);
         Ok(())
+    }
+
+    /// ASSR is written: timer 0 changes its clock.
+    fn write_assr(&mut self, value: u8, now: Picos, at: Cycles) {
+        let r = &mut self.regs;
+        (0..4).for_each(|i| r.advance_timer(i, now));
+        let on = value & AS0 != 0;
+        if on != r.asynchronous.on {
+            // Registers of timer 0 may be corrupted by this (datasheet, ASSR); here they stay.
+            let next = self.regs.clocks.cpu.time_of(at + 1);
+            self.regs.asynchronous = Asynchronous { on, ..Asynchronous::default() };
+            self.update_clocks(next, at + 1);
+            let tick = self.regs.timer_line(0).ticks_at(next);
+            self.regs.timers[0].move_to(tick);
+            self.regs.prescaler_0.origin = tick;
+        }
+    }
+
+    /// XDIV is written: the CPU's clock is divided.
+    fn write_xdiv(&mut self, value: u8, now: Picos, at: Cycles) {
+        (0..4).for_each(|i| self.regs.advance_timer(i, now));
+        // XDIV6:0 cannot change while XDIVEN is set.
+        let r = &mut self.regs;
+        let locked = r.xdiv & value & XDIVEN != 0;
+        r.xdiv = if locked { r.xdiv } else { value };
+        let next = r.clocks.cpu.time_of(at + 1);
+        self.update_clocks(next, at + 1);
     }
 
     pub(super) fn write_sfior(&mut self, value: u8, io: u64, at: Cycles) {
@@ -329,5 +321,36 @@ impl Soc {
         // The write shows from the next tick on, and so does what that tick did.
         self.regs.timers[i].advance(io + 1, prescaler);
         self.regs.timers[i].write(reg, value, &mut cx)
+    }
+}
+
+impl Registers {
+    /// MCUCR is written: IVSEL changes by the sequence of IVCE alone.
+    fn write_mcucr(&mut self, value: u8, at: Cycles) {
+        let mut new = value & !mcucr::IVCE;
+        if !self.ivce.is_open(at) || value & mcucr::IVCE != 0 {
+            new = new & !mcucr::IVSEL | self.mcucr & mcucr::IVSEL;
+        }
+        if value & mcucr::IVCE != 0 {
+            self.ivce.open(at, 4);
+        } else {
+            self.ivce.close();
+        }
+        self.mcucr = new;
+    }
+
+    /// Flags of the timers are cleared by ones, or their interrupts enabled.
+    fn write_timer_bits(&mut self, addr: u16, value: u8, now: Picos) {
+        (0..4).for_each(|i| self.advance_timer(i, now));
+        let places =
+            if matches!(addr, addr::TIFR | addr::TIMSK) { TIFR_FLAGS } else { ETIFR_FLAGS };
+        for &(bit, i, flag) in places {
+            let (timer, is_set) = (&mut self.timers[i], value >> bit & 1 != 0);
+            if matches!(addr, addr::TIFR | addr::ETIFR) {
+                timer.flags &= if is_set { !flag } else { u8::MAX };
+            } else {
+                timer.enabled = timer.enabled & !flag | if is_set { flag } else { 0 };
+            }
+        }
     }
 }

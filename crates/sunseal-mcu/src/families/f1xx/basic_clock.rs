@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
 use crate::blocks::{Block, Ctx, Reset};
+use crate::clock::Rate;
 use crate::device::F1xx;
 use crate::instruments::taint::Follow;
 
@@ -47,8 +48,8 @@ pub(crate) struct Tap {
 
 impl Tap {
     /// Frequency and divider of a clock line.
-    pub fn line(self) -> (u32, u32) {
-        (self.hz, self.div)
+    pub fn rate(self) -> Rate {
+        (self.hz, self.div, None)
     }
 }
 

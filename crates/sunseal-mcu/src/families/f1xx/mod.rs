@@ -26,7 +26,7 @@ use crate::blocks::timer_a::{self, TimerA};
 use crate::blocks::usart::Usart;
 use crate::blocks::wdt::Wdt;
 use crate::blocks::{Block, Ctx, Effects, Reset, ResetKind, cause};
-use crate::clock::{Clocks, Line};
+use crate::clock::{Clocks, Line, STILL};
 use crate::common::ROOM_C;
 use crate::cores::msp430::{Env, Masked, Peripherals, READ, Store};
 use crate::device::{self, Device, RegionKind, us};
@@ -57,15 +57,17 @@ const NAMES: Names = Names {
         ("ref", accounts::OFF),
         ("svs", accounts::OFF),
     ],
+    active: "active.flash",
     states: msp430::FLASH_STATES,
     events: &[
-        Event::Mpy16Op,
-        Event::FlashWordWrite,
-        Event::FlashSegmentErase,
-        Event::FlashMassErase,
-        Event::Adc12Conversion,
-        Event::Usart0Byte,
-        Event::Usart1Byte,
+        &[
+            Event::Mpy16Op,
+            Event::FlashWordWrite,
+            Event::FlashSegmentErase,
+            Event::FlashMassErase,
+            Event::Adc12Conversion,
+        ],
+        &USART_BYTE,
     ],
 };
 
@@ -295,9 +297,8 @@ impl F1xx {
             env.common.state.lints.report(LintKind::ReferenceSupply, ADC12CTL, cycles);
         }
         let mut cx = cx!(self, env, ADC12CTL, cycles, t);
-        if let Err(fault) = self.chip.blocks.adc.finish(sample, volts, vref, &mut cx) {
-            env.common.pending_fault = Some(fault);
-        }
+        let result = self.chip.blocks.adc.finish(sample, volts, vref, &mut cx);
+        env.common.keep_fault(result);
         self.fx.clocks = true;
     }
 
@@ -326,6 +327,7 @@ impl Family for F1xx {
 
 impl Peripherals for F1xx {
     msp430::reaches!();
+    msp430::flash_chip!(&[FLASH, ADC12, REF, SVS]);
 
     const TIMING: Timing = Timing::CPU;
     /// The mirror of RAM follows the registers.
@@ -352,16 +354,6 @@ impl Peripherals for F1xx {
         }
     }
 
-    fn set_registers(&mut self, env: &mut Env, registers: Registers) {
-        self.chip = registers;
-        self.fx = Effects::default();
-        self.hide_flash(env, false);
-    }
-
-    fn remains(&self) -> Option<Vec<u8>> {
-        postcard::to_stdvec(&self.chip).ok()
-    }
-
     fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
         let facts = Arc::clone(&self.facts);
         let at = dco_at(env);
@@ -371,26 +363,15 @@ impl Peripherals for F1xx {
         let aclk_on = on && self.aclk_on(env, env.mode);
         let c = &self.chip.blocks.clock;
         let mclk = c.mclk(&facts, at);
-        let smclk = if smclk_on { c.smclk(&facts, at).line() } else { (0, 1) };
-        let aclk = if aclk_on { c.aclk(&facts, at).line() } else { (0, 1) };
+        let smclk = if smclk_on { c.smclk(&facts, at).rate() } else { STILL };
+        let aclk = if aclk_on { c.aclk(&facts, at).rate() } else { STILL };
         let adc12osc = if on { (facts.clock.adc12osc_mhz * 1e6).round() as u32 } else { 0 };
         let l = &mut self.chip.clocks;
-        // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
-        if cpu_on {
-            l.mclk.retune(now, mclk.hz, mclk.div, None);
-        }
-        l.smclk.retune(now, smclk.0, smclk.1, None);
-        l.aclk.retune(now, aclk.0, aclk.1, None);
+        l.retune(now, cpu_on, mclk.rate(), smclk, aclk);
         l.modosc.retune(now, adc12osc, 1, None);
         let state = msp430::cpu_state(env.mode, on, smclk_on, aclk_on);
-        let point = OperatingPoint {
-            mclk_hz: if cpu_on { mclk.hz / mclk.div } else { 0 },
-            smclk_hz: self.chip.clocks.smclk.freq_hz(),
-            aclk_hz: self.chip.clocks.aclk.freq_hz(),
-            vcore: 0,
-        };
-        env.common.accounts.set_state(accounts::CPU, state, now, cycles, env.common.uncached);
-        env.common.accounts.set_point(point, now, cycles, env.common.uncached);
+        let mclk_hz = if cpu_on { mclk.hz / mclk.div } else { 0 };
+        let point = msp430::book_point(env, &self.chip.clocks, state, (mclk_hz, 0), now, cycles);
         self.check_point(env, cpu_on, point);
     }
 
@@ -435,21 +416,6 @@ impl Peripherals for F1xx {
 
     fn hold(&mut self, env: &mut Env) {
         env.common.state.held_in_reset = self.chip.blocks.svs.trip();
-    }
-
-    fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let done = self.chip.blocks.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
-        self.flash_changed(env, done);
-        for component in [FLASH, ADC12, REF, SVS] {
-            let uncached = env.common.uncached;
-            env.common.accounts.set_state(component, accounts::OFF, now, cycles, uncached);
-        }
-    }
-
-    fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles) {
-        let start_up = us(self.facts.wake.reset_ms * 1e3);
-        msp430::power_on(env, FLASH, ram_seed, start_up, cycles);
-        self.chip.blocks.forget(ram_seed);
     }
 
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
@@ -529,17 +495,16 @@ impl Peripherals for F1xx {
         if std::mem::take(&mut self.fx.clocks) {
             self.update_clocks(env, now, cycles);
         }
-        let on = |on: bool| if on { accounts::ON } else { accounts::OFF };
         let uncached = env.common.uncached;
         let accounts = &mut env.common.accounts;
-        accounts.set_state(ADC12, on(self.chip.blocks.adc.busy()), now, cycles, uncached);
+        accounts.set_state(ADC12, msp430::on(self.chip.blocks.adc.busy()), now, cycles, uncached);
         let (refon, level) = self.chip.blocks.adc.reference();
         let asked = refon.then_some(level != 0);
         if self.chip.reference.map(|r| r.1) != asked {
             self.chip.reference = asked.map(|high| (now.0, high));
         }
-        accounts.set_state(REF, on(refon), now, cycles, uncached);
-        accounts.set_state(SVS, on(self.chip.blocks.svs.is_on()), now, cycles, uncached);
+        accounts.set_state(REF, msp430::on(refon), now, cycles, uncached);
+        accounts.set_state(SVS, msp430::on(self.chip.blocks.svs.is_on()), now, cycles, uncached);
     }
 
     fn held_until(&mut self, env: &mut Env, pc: u32, sleeping: bool) -> Option<Picos> {
@@ -641,10 +606,6 @@ impl Peripherals for F1xx {
         self.chip.blocks.flash.store(region, width, value, &env.memory[..], &mut cx)?;
         self.book_flash(env, now, at);
         Ok(())
-    }
-
-    fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
-        self.flash_hidden.then(|| msp430::flash_is_busy(env, is_flash, addr)).flatten()
     }
 
     fn drive(&mut self, pin: Pin, level: Option<bool>, at: Picos) {

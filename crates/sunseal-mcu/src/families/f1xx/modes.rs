@@ -98,11 +98,7 @@ impl F1xx {
         }
     }
 
-    pub(super) fn hide_flash(&mut self, env: &mut Env, hidden: bool) {
-        if std::mem::replace(&mut self.flash_hidden, hidden) != hidden {
-            msp430::hide_flash(env, is_flash, hidden);
-        }
-    }
+    msp430::hidden_flash!();
 
     pub(super) fn book_flash(&self, env: &mut Env, now: Picos, cycles: Cycles) {
         let state = match self.chip.blocks.flash.activity() {

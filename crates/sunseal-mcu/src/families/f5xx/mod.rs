@@ -27,7 +27,7 @@ use crate::blocks::timer_a::TimerA;
 use crate::blocks::usci::Usci;
 use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
-use crate::clock::{Clocks, Jitter, Line};
+use crate::clock::{Clocks, Jitter, Line, Rate, STILL};
 use crate::cores::msp430::{Env, Masked, Peripherals, Store, of_word};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::families::Makes;
@@ -65,23 +65,19 @@ const NAMES: Names = Names {
         ("adc12", accounts::OFF),
         ("ref", accounts::OFF),
     ],
+    active: "active.flash",
     states: msp430::FLASH_STATES,
     events: &[
-        Event::MpyOp16,
-        Event::MpyOp32,
-        Event::FlashWordWrite,
-        Event::FlashSegmentErase,
-        Event::FlashMassErase,
-        Event::Adc12Conversion,
-        Event::Crc16Byte,
-        Event::UsciA0Byte,
-        Event::UsciB0Byte,
-        Event::UsciA1Byte,
-        Event::UsciB1Byte,
-        Event::UsciA2Byte,
-        Event::UsciB2Byte,
-        Event::UsciA3Byte,
-        Event::UsciB3Byte,
+        &[
+            Event::MpyOp16,
+            Event::MpyOp32,
+            Event::FlashWordWrite,
+            Event::FlashSegmentErase,
+            Event::FlashMassErase,
+            Event::Adc12Conversion,
+            Event::Crc16Byte,
+        ],
+        &USCI_BYTE,
     ],
 };
 
@@ -143,18 +139,11 @@ pub(crate) struct Registers {
 impl Blocks {
     fn new(device: &Device) -> Self {
         let dev = device.f5xx();
-        let mut timers =
-            Self::timers().map(|(name, kind, _)| TimerA::new(device.ccrs(name), kind == "timer_b"));
-        for c in dev.capture.iter().filter(|c| c.signal == "aclk") {
-            if let Some(Slot::timers(i)) = Self::find(&c.timer) {
-                timers[usize::from(i)].wire_aclk(c.ccr, c.input == "B");
-            }
-        }
         Self {
             pmm: Pmm::new(),
             wdt: WdtA::new(),
             flash: FlashController::new(),
-            timers,
+            timers: msp430::timers(device, Self::timers(), &dev.capture),
             usci: Self::usci().map(|(_, kind, _)| Usci::new(kind == "usci_a")),
             adc: Adc12A::new(&dev.adc12.sample_cycles, dev.adc12.convert_cycles, dev.adc12.bits),
             sfr: Sfr::new(),
@@ -176,7 +165,6 @@ pub(crate) struct F5xx {
     at: Places,
     /// Vectors of the system and the user NMI.
     nmi: [u32; 2],
-    mpy_base: u32,
     chip: Registers,
     fx: Effects,
     /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
@@ -186,6 +174,8 @@ pub(crate) struct F5xx {
 mod modes;
 
 impl F5xx {
+    msp430::mapped_inherent!();
+
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
         let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         let base = self.at.adc[0].base;
@@ -203,16 +193,13 @@ impl F5xx {
         }
         let result =
             self.chip.blocks.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
-        if let Err(fault) = result {
-            env.common.pending_fault = Some(fault);
-        }
+        env.common.keep_fault(result);
         self.fx.clocks = true;
     }
 
     fn read_register(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u16, Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
-        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
-        let off = u32::from(base) + (addr & 2);
+        let (slot, off) = self.slot_at(addr);
         if let (Slot::sys(_), sys::SYSSNIV | sys::SYSUNIV) = (slot, off) {
             return Ok(self.take_nmi(off));
         }
@@ -240,8 +227,7 @@ impl F5xx {
     fn write_register(&mut self, env: &mut Env, to: Masked, at: Cycles) -> Result<(), Fault> {
         let Masked { addr, value, mask } = to;
         let now = self.chip.clocks.mclk.time_of(at);
-        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
-        let off = u32::from(base) + (addr & 2);
+        let (slot, off) = self.slot_at(addr);
         // Whatever it leads to is looked at behind this instruction.
         let deadline = std::mem::replace(&mut env.deadline, 0);
         let level = self.chip.blocks.pmm.svsh_level();
@@ -295,6 +281,8 @@ impl Family for F5xx {
 
 impl Peripherals for F5xx {
     msp430::reaches!();
+    msp430::mapped!();
+    msp430::flash_chip!(&[FLASH, ADC12, REF]);
 
     const TIMING: Timing = Timing::CPUXV2;
 
@@ -312,24 +300,13 @@ impl Peripherals for F5xx {
         let at = Places::of(&dev);
         Self {
             map: at.map(),
-            mpy_base: at.mpy[0].base,
             at,
-            nmi: ["sysnmi", "unmi"].map(|name| dev.interrupt(name).unwrap_or(0)),
+            nmi: Self::nmi_vectors(&dev),
             chip: Registers { clocks: Clocks::STOPPED, blocks: Blocks::new(&dev), outputs: [0; 7] },
             fx: Effects::default(),
             flash_hidden: false,
             facts,
         }
-    }
-
-    fn set_registers(&mut self, env: &mut Env, registers: Registers) {
-        self.chip = registers;
-        self.fx = Effects::default();
-        self.hide_flash(env, false);
-    }
-
-    fn remains(&self) -> Option<Vec<u8>> {
-        postcard::to_stdvec(&self.chip).ok()
     }
 
     fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
@@ -340,41 +317,25 @@ impl Peripherals for F5xx {
         let aclk_on = on && self.aclk_on(env.mode);
         let mclk_tap = self.chip.blocks.ucs.mclk(&facts);
         let mclk = self.line_for(env, mclk_tap);
-        let smclk = if smclk_on {
-            self.line_for(env, self.chip.blocks.ucs.smclk(&facts))
-        } else {
-            (0, 1, None)
-        };
-        let aclk = if aclk_on {
-            self.line_for(env, self.chip.blocks.ucs.aclk(&facts))
-        } else {
-            (0, 1, None)
-        };
+        let smclk =
+            if smclk_on { self.line_for(env, self.chip.blocks.ucs.smclk(&facts)) } else { STILL };
+        let aclk =
+            if aclk_on { self.line_for(env, self.chip.blocks.ucs.aclk(&facts)) } else { STILL };
         let vlo = if on {
             self.line_for(env, Tap { source: Source::Vlo, hz: facts.clock.vlo_hz, div: 1 })
         } else {
-            (0, 1, None)
+            STILL
         };
         let modosc = if on { (facts.clock.modosc_mhz * 1e6).round() as u32 } else { 0 };
         let l = &mut self.chip.clocks;
-        // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
-        if cpu_on {
-            l.mclk.retune(now, mclk.0, mclk.1, mclk.2);
-        }
-        l.smclk.retune(now, smclk.0, smclk.1, smclk.2);
-        l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
+        l.retune(now, cpu_on, mclk, smclk, aclk);
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
         l.modosc.retune(now, modosc, 1, None);
         self.chip.blocks.clocked(l, now);
         let state = msp430::cpu_state(env.mode, on, smclk_on, aclk_on);
-        let point = OperatingPoint {
-            mclk_hz: if cpu_on { mclk.0 / mclk.1 } else { 0 },
-            smclk_hz: if smclk_on { self.chip.clocks.smclk.freq_hz() } else { 0 },
-            aclk_hz: if aclk_on { self.chip.clocks.aclk.freq_hz() } else { 0 },
-            vcore: self.chip.blocks.pmm.level,
-        };
-        env.common.accounts.set_state(accounts::CPU, state, now, cycles, env.common.uncached);
-        env.common.accounts.set_point(point, now, cycles, env.common.uncached);
+        let mclk_hz = if cpu_on { mclk.0 / mclk.1 } else { 0 };
+        let at = (mclk_hz, self.chip.blocks.pmm.level);
+        let point = msp430::book_point(env, &self.chip.clocks, state, at, now, cycles);
         // What is set up may drift.
         let set_up = OperatingPoint { mclk_hz: mclk_tap.hz / mclk_tap.div, ..point };
         self.check_point(env, cpu_on, set_up);
@@ -395,18 +356,11 @@ impl Peripherals for F5xx {
         }
     }
 
-    fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
-    }
-
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
         let Some((kind, cause)) = self.fx.reset.take() else { return };
         if kind == ResetKind::Bor {
-            // The start-up time passes, booked as off.
-            env.common.state.held_in_reset = true;
-            self.update_clocks(env, env.common.now(), cycles);
-            env.common.state.held_in_reset = false;
-            env.common.state.now_ps += us(self.facts.wake.reset_ms * 1e3).0;
+            let time = us(self.facts.wake.reset_ms * 1e3);
+            msp430::start_up(self, env, time, cycles);
         }
         self.reset_as(env, kind, cause, env.common.now(), cycles);
     }
@@ -437,26 +391,6 @@ impl Peripherals for F5xx {
         (env.common.state.vcc_v < svs.svsh_falling_v[level]).then(|| us(delay_us))
     }
 
-    fn hold(&mut self, env: &mut Env) {
-        env.common.state.held_in_reset = true;
-        self.chip.blocks.pmm.note_svsh();
-    }
-
-    fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let done = self.chip.blocks.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
-        self.flash_changed(env, done);
-        for component in [FLASH, ADC12, REF] {
-            let uncached = env.common.uncached;
-            env.common.accounts.set_state(component, accounts::OFF, now, cycles, uncached);
-        }
-    }
-
-    fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles) {
-        let start_up = us(self.facts.wake.reset_ms * 1e3);
-        msp430::power_on(env, FLASH, ram_seed, start_up, cycles);
-        self.chip.blocks.forget(ram_seed);
-    }
-
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
         if self.chip.blocks.pmm.snmi().is_some() {
             return Some((self.nmi[0], false));
@@ -478,15 +412,6 @@ impl Peripherals for F5xx {
             || b.sfr.ie1 & sfr::ACCVIE != 0 && b.flash.busy_until().is_some()
     }
 
-    fn maskable_possible(&self, env: &Env) -> bool {
-        let (b, clocks) = (&self.chip.blocks, &self.chip.clocks);
-        let pins = self.pins_may_wake();
-        b.sfr.ie1 & sfr::WDTIFG != 0 && b.wdt.next_event(clocks).is_some()
-            || b.may_ask(clocks, env.common.now(), pins)
-            || pins && env.common.next_event().is_some()
-            || self.pending_interrupt(env).is_some()
-    }
-
     fn pins_may_wake(&self) -> bool {
         self.chip.blocks.ports[0].may_wake()
     }
@@ -501,11 +426,7 @@ impl Peripherals for F5xx {
             self.chip.blocks.pmm.event(&mut cx!(self, env, self.at.pmm[0].base, cycles, t));
             self.supervise(env, t);
         }
-        if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-            self.chip.blocks.wdt.event(&mut cx!(self, env, self.at.wdt[0].base, cycles, t));
-            // A time-out also leaves WDTIFG set, by which start-up code knows it.
-            self.chip.blocks.sfr.ifg1 |= sfr::WDTIFG;
-        }
+        self.watchdog_event(env, t, cycles);
         if self.chip.blocks.flash.next_event().is_some_and(|e| e <= t) {
             let done = self.chip.blocks.flash.event(&mut env.memory[..]);
             self.flash_changed(env, done);
@@ -521,13 +442,12 @@ impl Peripherals for F5xx {
         if std::mem::take(&mut self.fx.clocks) {
             self.update_clocks(env, now, cycles);
         }
-        let adc = if self.chip.blocks.adc.busy() { accounts::ON } else { accounts::OFF };
+        let adc = msp430::on(self.chip.blocks.adc.busy());
         env.common.accounts.set_state(ADC12, adc, now, cycles, env.common.uncached);
         let before = self.chip.blocks.reference.output();
         self.chip.blocks.reference.adc = self.chip.blocks.adc.reference();
         self.chip.blocks.reference.update(now.0, before);
-        let reference =
-            if self.chip.blocks.reference.output().0 { accounts::ON } else { accounts::OFF };
+        let reference = msp430::on(self.chip.blocks.reference.output().0);
         env.common.accounts.set_state(REF, reference, now, cycles, env.common.uncached);
     }
 
@@ -546,15 +466,6 @@ impl Peripherals for F5xx {
         Ok(of_word(addr, width, word))
     }
 
-    fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
-        self.write_register(env, to.masked(), at)
-    }
-
-    #[inline(always)]
-    fn mpy(&self) -> (&Mpy32, u32) {
-        (&self.chip.blocks.mpy, self.mpy_base)
-    }
-
     fn store(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
         let Store { addr, width, value } = to;
         let dev = Arc::clone(&env.common.dev);
@@ -567,19 +478,8 @@ impl Peripherals for F5xx {
         Ok(())
     }
 
-    fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
-        self.flash_hidden.then(|| msp430::flash_is_busy(env, is_flash, addr)).flatten()
-    }
-
     fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
         let Some((i, mask)) = msp430::pair(pin, PAIRS) else { return };
         self.chip.blocks.ports[i].drive(mask, level);
-    }
-
-    fn timer(&mut self, name: &str) -> Option<&mut TimerA> {
-        match Blocks::find(name) {
-            Some(Slot::timers(i)) => Some(&mut self.chip.blocks.timers[usize::from(i)]),
-            _ => None,
-        }
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 impl F5xx {
     // ---- clocks and modes
 
-    pub(super) fn line_for(&self, env: &Env, tap: Tap) -> (u32, u32, Option<Jitter>) {
+    pub(super) fn line_for(&self, env: &Env, tap: Tap) -> Rate {
         let jitter = (tap.source == Source::Vlo).then(|| self.vlo_jitter(env));
         let drifting = match tap.source {
             Source::Vlo => Drifting::Vlo,
@@ -128,9 +128,5 @@ impl F5xx {
         }
     }
 
-    pub(super) fn hide_flash(&mut self, env: &mut Env, hidden: bool) {
-        if std::mem::replace(&mut self.flash_hidden, hidden) != hidden {
-            msp430::hide_flash(env, is_flash, hidden);
-        }
-    }
+    msp430::hidden_flash!();
 }

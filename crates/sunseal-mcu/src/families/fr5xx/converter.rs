@@ -28,9 +28,7 @@ impl Fr5xx {
         }
         let result =
             self.chip.blocks.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
-        if let Err(fault) = result {
-            env.common.pending_fault = Some(fault);
-        }
+        env.common.keep_fault(result);
         self.fx.clocks = true;
     }
 }

@@ -13,7 +13,7 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_b::{Adc12B, AdcCycles, Inner};
-use crate::blocks::aes256::{Aes256, AesCycles};
+use crate::blocks::aes256::Aes256;
 use crate::blocks::block::wire;
 use crate::blocks::crc16::Crc16;
 use crate::blocks::crc32::Crc32;
@@ -32,7 +32,7 @@ use crate::blocks::sys::{self, Sys};
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Block as _, Ctx, Effects, Reset, ResetKind, cause};
-use crate::clock::{Clocks, Jitter, Line, splitmix64};
+use crate::clock::{Clocks, Jitter, Line, Rate, STILL, splitmix64};
 use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Masked, Peripherals, Store};
 use crate::device::fr5xx as facts;
 use crate::device::{Device, Drifting, RegionKind, us};
@@ -69,50 +69,35 @@ const NAMES: Names = Names {
         ("adc12", accounts::OFF),
         ("ref", accounts::OFF),
     ],
-    states: &[
-        "active.fram",
-        "active.ram",
-        "off",
-        "idle",
-        "on",
-        "lpm0",
-        "lpm1",
-        "lpm2",
-        "lpm3",
-        "lpm4",
-        "lpm35",
-        "lpm45",
-    ],
+    active: "active.fram",
+    states: &["lpm0", "lpm1", "lpm2", "lpm3", "lpm4", "lpm35", "lpm45"],
     events: &[
-        Event::MpyOp16,
-        Event::MpyOp32,
-        Event::FramHit,
-        Event::FramMiss,
-        Event::FramWrite,
-        Event::FramPowerUp,
-        Event::AesEncrypt,
-        Event::AesDecrypt,
-        Event::AesRoundKey,
-        Event::Adc12Conversion,
-        Event::Crc16Byte,
-        Event::Crc32Byte,
-        Event::DmaTransfer,
-        Event::EusciA0Byte,
-        Event::EusciA1Byte,
-        Event::EusciA2Byte,
-        Event::EusciA3Byte,
-        Event::EusciB0Byte,
-        Event::EusciB1Byte,
-        Event::EusciB2Byte,
-        Event::EusciB3Byte,
-        Event::WakeLpm0,
-        Event::WakeLpm1,
-        Event::WakeLpm2,
-        Event::WakeLpm3,
-        Event::WakeLpm4,
-        Event::WakeLpm35,
-        Event::WakeLpm45,
-        Event::WakeReset,
+        &[
+            Event::MpyOp16,
+            Event::MpyOp32,
+            Event::FramHit,
+            Event::FramMiss,
+            Event::FramWrite,
+            Event::FramPowerUp,
+            Event::AesEncrypt,
+            Event::AesDecrypt,
+            Event::AesRoundKey,
+            Event::Adc12Conversion,
+            Event::Crc16Byte,
+            Event::Crc32Byte,
+            Event::DmaTransfer,
+        ],
+        &eusci::BYTES,
+        &[
+            Event::WakeLpm0,
+            Event::WakeLpm1,
+            Event::WakeLpm2,
+            Event::WakeLpm3,
+            Event::WakeLpm4,
+            Event::WakeLpm35,
+            Event::WakeLpm45,
+            Event::WakeReset,
+        ],
     ],
 };
 
@@ -262,13 +247,6 @@ impl Registers {
 impl Blocks {
     fn new(device: &Device) -> Self {
         let dev = device.fr5xx();
-        let mut timers =
-            Self::timers().map(|(name, kind, _)| TimerA::new(device.ccrs(name), kind == "timer_b"));
-        for c in dev.capture.iter().filter(|c| c.signal == "aclk") {
-            if let Some(Slot::timers(i)) = Self::find(&c.timer) {
-                timers[usize::from(i)].wire_aclk(c.ccr, c.input == "B");
-            }
-        }
         let hz = dev.crystals.lfxt_hz;
         let crystals = Crystals {
             lfxt_hz: (hz != 0).then_some(hz),
@@ -280,13 +258,8 @@ impl Blocks {
             rtc: [RtcLayout::B, RtcLayout::C].map(Rtc::new),
             cs: Cs::new(crystals),
             wdt: WdtA::new(),
-            aes: Aes256::new(AesCycles {
-                encrypt: dev.aes.encrypt_cycles,
-                decrypt: dev.aes.decrypt_cycles,
-                round_key: dev.aes.round_key_cycles,
-                decrypt_round_key: dev.aes.decrypt_round_key_cycles,
-            }),
-            timers,
+            aes: Aes256::new(&dev.aes),
+            timers: msp430::timers(device, Self::timers(), &dev.capture),
             eusci: Self::eusci().map(|(_, kind, _)| Eusci::new(kind == "eusci_a")),
             adc: Adc12B::new(AdcCycles {
                 sample: dev.adc12.sample_cycles.clone(),
@@ -315,7 +288,6 @@ pub(crate) struct Fr5xx {
     at: Places,
     /// Vectors of the system and the user NMI.
     nmi: [u32; 2],
-    mpy_base: u32,
     /// What each DMAxTSEL stands for, by channel.
     triggers: Box<[Vec<Trigger>; 32]>,
     chip: Registers,
@@ -331,6 +303,8 @@ mod registers;
 mod transfers;
 
 impl Fr5xx {
+    msp430::mapped_inherent!();
+
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
@@ -356,6 +330,7 @@ impl Family for Fr5xx {
 
 impl Peripherals for Fr5xx {
     msp430::reaches!();
+    msp430::mapped!();
 
     const TIMING: Timing = Timing::CPUXV2;
     const FRAM: bool = true;
@@ -374,9 +349,8 @@ impl Peripherals for Fr5xx {
         let at = Places::of(&dev);
         let mut p = Self {
             map: at.map(),
-            mpy_base: at.mpy[0].base,
             at,
-            nmi: ["sysnmi", "unmi"].map(|name| dev.interrupt(name).unwrap_or(0)),
+            nmi: Self::nmi_vectors(&dev),
             triggers: Box::new(triggers),
             chip: Registers::new(&dev),
             fx: Effects::default(),
@@ -420,45 +394,29 @@ impl Peripherals for Fr5xx {
         let aclk_on = on && self.aclk_on(env.mode);
         let mclk_tap = self.chip.blocks.cs.mclk(now);
         let mclk = self.line_for(env, mclk_tap);
-        let stopped = (0, 1, None);
         let smclk =
-            if smclk_on { self.line_for(env, self.chip.blocks.cs.smclk(now)) } else { stopped };
-        let aclk =
-            if aclk_on { self.line_for(env, self.chip.blocks.cs.aclk(now)) } else { stopped };
-        let vlo = if on { self.line_for(env, (Source::Vlo, 1)) } else { stopped };
+            if smclk_on { self.line_for(env, self.chip.blocks.cs.smclk(now)) } else { STILL };
+        let aclk = if aclk_on { self.line_for(env, self.chip.blocks.cs.aclk(now)) } else { STILL };
+        let vlo = if on { self.line_for(env, (Source::Vlo, 1)) } else { STILL };
         let modosc = if on { self.hz(Source::Mod) } else { 0 };
         let crystal = self.chip.blocks.cs.lfxt_hz(now);
         let keeps = self.chip.deep.is_none_or(|d| d.rtc);
         let lfxt = crystal.filter(|_| supplied && keeps).unwrap_or(0);
         let l = &mut self.chip.clocks;
-        // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
-        if cpu_on {
-            l.mclk.retune(now, mclk.0, mclk.1, mclk.2);
-        }
-        l.smclk.retune(now, smclk.0, smclk.1, smclk.2);
-        l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
+        l.retune(now, cpu_on, mclk, smclk, aclk);
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
         l.modosc.retune(now, modosc, 1, None);
         l.lfxt.retune(now, lfxt, 1, None);
         self.chip.blocks.clocked(l, now);
-        let mclk_hz = mclk.0 / mclk.1;
         let access_hz = (self.facts.fram.access_max_mhz * 1e6) as u32;
         // What is set up may drift.
         let set_up_hz = self.hz(mclk_tap.0) / mclk_tap.1;
         self.chip.waits = self.chip.blocks.fram.wait_states(set_up_hz, access_hz);
         let state = self.cpu_state(env.mode, supplied, smclk_on, aclk_on);
-        let point = OperatingPoint {
-            mclk_hz: if cpu_on { mclk_hz } else { 0 },
-            smclk_hz: if smclk_on { self.chip.clocks.smclk.freq_hz() } else { 0 },
-            aclk_hz: if aclk_on { self.chip.clocks.aclk.freq_hz() } else { 0 },
-            vcore: 0,
-        };
-        let uncached = env.common.uncached;
-        let a = &mut env.common.accounts;
-        a.set_state(accounts::CPU, state, now, cycles, uncached);
-        a.set_point(point, now, cycles, uncached);
-        let fram = if cpu_on && !self.chip.fram_off { accounts::ON } else { accounts::OFF };
-        a.set_state(FRAM, fram, now, cycles, uncached);
+        let at = (if cpu_on { mclk.0 / mclk.1 } else { 0 }, 0);
+        let point = msp430::book_point(env, &self.chip.clocks, state, at, now, cycles);
+        let fram = msp430::on(cpu_on && !self.chip.fram_off);
+        env.common.accounts.set_state(FRAM, fram, now, cycles, env.common.uncached);
         self.check_point(env, cpu_on, OperatingPoint { mclk_hz: set_up_hz, ..point });
     }
 
@@ -475,10 +433,6 @@ impl Peripherals for Fr5xx {
         } else {
             self.update_clocks(env, now, cycles);
         }
-    }
-
-    fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
     }
 
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
@@ -501,11 +455,7 @@ impl Peripherals for Fr5xx {
                 let off = env.common.now().since(Picos(deep.since_ps));
                 self.wake_ram(env, off, splitmix64(env.common.now().0 as u64));
             }
-            // The start-up time passes, booked as off.
-            env.common.state.held_in_reset = true;
-            self.update_clocks(env, env.common.now(), cycles);
-            env.common.state.held_in_reset = false;
-            env.common.state.now_ps += us(time_us).0;
+            msp430::start_up(self, env, us(time_us), cycles);
         }
         self.reset_as(env, kind, cause, env.common.now(), cycles);
     }
@@ -526,20 +476,12 @@ impl Peripherals for Fr5xx {
         low.then(|| us(svs.delay_us))
     }
 
-    fn hold(&mut self, env: &mut Env) {
-        env.common.state.held_in_reset = true;
-        self.chip.blocks.pmm.note_svsh();
-    }
-
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
         self.book_fram(env);
         self.undo_dma(env, cycles);
         self.chip.deep = None;
         self.chip.fram_off = true;
-        for component in [FRAM, AES, ADC12, REF] {
-            let uncached = env.common.uncached;
-            env.common.accounts.set_state(component, accounts::OFF, now, cycles, uncached);
-        }
+        msp430::book_off(env, &[FRAM, AES, ADC12, REF], now, cycles);
     }
 
     fn power_on(&mut self, env: &mut Env, ram_seed: u64, _cycles: Cycles) {
@@ -588,15 +530,6 @@ impl Peripherals for Fr5xx {
         b.wdt.resets() || (b.dma.enabled() && b.dma.is_watching())
     }
 
-    fn maskable_possible(&self, env: &Env) -> bool {
-        let (b, clocks) = (&self.chip.blocks, &self.chip.clocks);
-        let pins = self.pins_may_wake();
-        b.sfr.ie1 & sfr::WDTIFG != 0 && b.wdt.next_event(clocks).is_some()
-            || b.may_ask(clocks, env.common.now(), pins)
-            || pins && env.common.next_event().is_some()
-            || self.pending_interrupt(env).is_some()
-    }
-
     fn pins_may_wake(&self) -> bool {
         self.chip.blocks.ports.iter().any(PortPair::may_wake)
     }
@@ -627,11 +560,7 @@ impl Peripherals for Fr5xx {
             self.wake_if_asked();
             return;
         }
-        if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-            self.chip.blocks.wdt.event(&mut cx!(self, env, self.at.wdt[0].base, cycles, t));
-            // A time-out also leaves WDTIFG set, by which start-up code knows it.
-            self.chip.blocks.sfr.ifg1 |= sfr::WDTIFG;
-        }
+        self.watchdog_event(env, t, cycles);
         if self.chip.dma_pause != 0 && self.chip.dma_pause <= t.0 {
             self.chip.dma_pause = 0;
         }
@@ -651,10 +580,9 @@ impl Peripherals for Fr5xx {
         let uncached = env.common.uncached;
         let c = &mut self.chip.blocks;
         c.reference.want(c.adc.wants_reference(), now);
-        let on = |on: bool| if on { accounts::ON } else { accounts::OFF };
         let states = [(AES, c.aes.busy()), (ADC12, c.adc.busy()), (REF, c.reference.is_on())];
         for (component, is_on) in states {
-            env.common.accounts.set_state(component, on(is_on), now, cycles, uncached);
+            env.common.accounts.set_state(component, msp430::on(is_on), now, cycles, uncached);
         }
     }
 
@@ -697,15 +625,6 @@ impl Peripherals for Fr5xx {
                 Ok(self.read_register(env, addr & !1, 0xFF << shift, at)? >> shift & 0xFF)
             }
         }
-    }
-
-    fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
-        self.write_register(env, to.masked(), at)
-    }
-
-    #[inline(always)]
-    fn mpy(&self) -> (&Mpy32, u32) {
-        (&self.chip.blocks.mpy, self.mpy_base)
     }
 
     /// A store to memory that refuses it, to FRAM that is off, or to ROM.
@@ -787,12 +706,5 @@ impl Peripherals for Fr5xx {
 
     fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {
         self.chip.blocks.cs.fit(oscillator, hz)
-    }
-
-    fn timer(&mut self, name: &str) -> Option<&mut TimerA> {
-        match Blocks::find(name) {
-            Some(Slot::timers(i)) => Some(&mut self.chip.blocks.timers[usize::from(i)]),
-            _ => None,
-        }
     }
 }

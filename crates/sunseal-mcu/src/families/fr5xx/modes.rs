@@ -32,11 +32,7 @@ impl Fr5xx {
             .then_some(Jitter { seed: splitmix64(env.common.state.seed ^ salt), sigma_ps })
     }
 
-    pub(super) fn line_for(
-        &self,
-        env: &Env,
-        (source, div): (Source, u32),
-    ) -> (u32, u32, Option<Jitter>) {
+    pub(super) fn line_for(&self, env: &Env, (source, div): (Source, u32)) -> Rate {
         let hz = match source {
             Source::Dco => env.common.drifted(Drifting::Dco, self.hz(source)),
             Source::Vlo => env.common.drifted(Drifting::Vlo, self.hz(source)),

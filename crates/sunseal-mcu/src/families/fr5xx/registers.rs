@@ -14,8 +14,7 @@ impl Fr5xx {
         at: Cycles,
     ) -> Result<u16, Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
-        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
-        let off = u32::from(base) + (addr & 2);
+        let (slot, off) = self.slot_at(addr);
         if let (Slot::sys(_), sys::SYSSNIV | sys::SYSUNIV) = (slot, off) {
             return Ok(self.take_nmi(off));
         }
@@ -53,8 +52,7 @@ impl Fr5xx {
     ) -> Result<(), Fault> {
         let Masked { addr, value, mask } = to;
         let now = self.chip.clocks.mclk.time_of(at);
-        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
-        let off = u32::from(base) + (addr & 2);
+        let (slot, off) = self.slot_at(addr);
         // Whatever it leads to is looked at behind this instruction.
         let deadline = std::mem::replace(&mut env.deadline, 0);
         if let Slot::rtc(_) = slot {

@@ -47,7 +47,7 @@ impl Around for Soc {
     fn leaves_loss(&self) -> bool {
         let r = &self.r;
         let rtc = matches!(r.sleep, Some(Sleep::Lpm35)) && r.rtc.pending();
-        rtc || r.ports[..3].iter().any(|p| p.pending(0) || p.pending(1))
+        rtc || r.ports[..3].iter().any(|p| p.asks(0) || p.asks(1))
     }
 
     fn may_wake(&self, masks: Masks) -> bool {
@@ -88,7 +88,7 @@ impl Around for Soc {
         let r = &self.r;
         let port1 = self.facts.interrupts.port1;
         let may = |n| r.scs.may_wake(scs::IRQ0 + port1 + n, masks, r.for_event);
-        (self.is_lost() || (0..6).any(may)) && r.ports[..3].iter().any(Ports::may_wake)
+        (self.is_lost() || (0..6).any(may)) && r.ports[..3].iter().any(PortPair::may_wake)
     }
 
     fn refresh(&mut self, now: Picos, cycles: Cycles) {

@@ -10,13 +10,7 @@ impl Soc {
 
     #[cold]
     pub(super) fn no_peripheral(&self, addr: u32) -> Fault {
-        match self.common.dev.gap_at(addr) {
-            Some(g) => Fault::device(
-                addr,
-                format!("register of {}, which is not modelled: {}", g.name, g.why),
-            ),
-            None => Fault::unmapped(addr),
-        }
+        crate::blocks::no_block(&self.common.dev, addr)
     }
 
     /// A 16-bit register at an even address.
@@ -51,7 +45,8 @@ impl Soc {
             Block::Wdt => self.r.wdt.read(off, &cx!(self, addr, at, now)),
             Block::Dio => {
                 let (i, off) = Self::port_at(off).ok_or_else(|| self.no_peripheral(addr))?;
-                self.r.ports[i].read(off, &cx!(self, addr, at, now))
+                let p = &mut self.r.ports[i];
+                p.read(off, 0xFFFF, &mut ctx!(self, effects, addr, at, now)).map(u32::from)
             }
             Block::Pmap => Ok(match off {
                 0 => 0x96A5,
@@ -102,7 +97,7 @@ impl Soc {
             }
             Block::Dio => {
                 let (i, off) = Self::port_at(off).ok_or_else(|| self.no_peripheral(addr))?;
-                self.r.ports[i].write(off, value, mask, &mut cx!(self, addr, at, now))?;
+                self.r.ports[i].write(off, v, m, &mut ctx!(self, effects, addr, at, now))?;
                 self.port_written(i, now, at);
                 Ok(())
             }

@@ -16,11 +16,11 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId, Width};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc14::{Adc14, Inside, Reference};
-use crate::blocks::aes256::{Aes256, AesCycles};
+use crate::blocks::aes256::Aes256;
 use crate::blocks::crc32_p4::Crc32;
-use crate::blocks::dio::Ports;
 use crate::blocks::eusci::{self, Eusci};
 use crate::blocks::flctl::{self, Flctl};
+use crate::blocks::port::PortPair;
 use crate::blocks::ref_a_p4::RefA;
 use crate::blocks::rtc_c_p4::RtcC;
 use crate::blocks::serial::{Serial as _, Which};
@@ -34,7 +34,7 @@ use crate::clock::{Jitter, Line, splitmix64};
 use crate::common::{Common, Drive, SharedBytes};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::scs::{self, Scs};
-use crate::cores::armv7m::{Access, Around, CortexM, SavedCore};
+use crate::cores::armv7m::{Around, CortexM, SavedCore, arm};
 use crate::device::{self, Device, us};
 use crate::families::Makes;
 use crate::instruments::lint::LintKind;
@@ -68,37 +68,20 @@ const NAMES: Names = Names {
         ("ref", accounts::OFF),
         ("aes256", accounts::IDLE),
     ],
-    states: &[
-        "active.flash",
-        "active.ram",
-        "off",
-        "idle",
-        "on",
-        "lpm0",
-        "lpm3",
-        "lpm4",
-        "lpm35",
-        "lpm45",
-        "write",
-        "erase",
-    ],
+    active: "active.flash",
+    states: &["lpm0", "lpm3", "lpm4", "lpm35", "lpm45", "write", "erase"],
     events: &[
-        Event::FlashWordWrite,
-        Event::FlashSegmentErase,
-        Event::FlashMassErase,
-        Event::Adc14Conversion,
-        Event::Crc32Byte,
-        Event::AesEncrypt,
-        Event::AesDecrypt,
-        Event::AesRoundKey,
-        Event::EusciA0Byte,
-        Event::EusciA1Byte,
-        Event::EusciA2Byte,
-        Event::EusciA3Byte,
-        Event::EusciB0Byte,
-        Event::EusciB1Byte,
-        Event::EusciB2Byte,
-        Event::EusciB3Byte,
+        &[
+            Event::FlashWordWrite,
+            Event::FlashSegmentErase,
+            Event::FlashMassErase,
+            Event::Adc14Conversion,
+            Event::Crc32Byte,
+            Event::AesEncrypt,
+            Event::AesDecrypt,
+            Event::AesRoundKey,
+        ],
+        &eusci::BYTES,
     ],
 };
 
@@ -203,7 +186,7 @@ struct Registers {
     flctl: Flctl,
     sysctl: Sysctl,
     /// PA to PE, and PJ.
-    ports: [Ports; 6],
+    ports: [PortPair; 6],
     outputs: [u16; 6],
     timers: [TimerA; 4],
     timer32: Timer32,
@@ -225,7 +208,6 @@ struct Registers {
 
 impl Registers {
     fn new(facts: &device::Msp432) -> Self {
-        let a = &facts.aes256;
         Self {
             lines: Lines::STOPPED,
             scs: Scs::new(&facts.nvic),
@@ -235,18 +217,13 @@ impl Registers {
             pss: Pss::new(),
             flctl: Flctl::new(),
             sysctl: Sysctl::new(),
-            ports: std::array::from_fn(|i| Ports::new(i < 3)),
+            ports: std::array::from_fn(|i| PortPair::p4(i < 3)),
             outputs: [0; 6],
             timers: std::array::from_fn(|_| TimerA::new(5, false)),
             timer32: Timer32::new(),
             eusci: std::array::from_fn(|i| Eusci::new(i < 4)),
             reference: RefA::default(),
-            aes: Aes256::new(AesCycles {
-                encrypt: a.encrypt_cycles,
-                decrypt: a.decrypt_cycles,
-                round_key: a.round_key_cycles,
-                decrypt_round_key: a.decrypt_round_cycles,
-            }),
+            aes: Aes256::new(&facts.aes256),
             crc: Crc32::default(),
             rtc: RtcC::new(),
             wdt: Wdt::new(),
@@ -321,20 +298,6 @@ macro_rules! ctx {
     };
 }
 
-/// What Arm's own registers see.
-macro_rules! arm {
-    ($soc:expr, $clock:expr, $addr:expr, $at:expr, $now:expr) => {
-        Access {
-            now: $now,
-            at: $at,
-            addr: $addr,
-            clock: $clock,
-            chip: &$soc.common.dev.name,
-            reset: false,
-        }
-    };
-}
-
 fn pair(pin: Pin) -> (usize, u16) {
     if pin.port == PORT_J {
         return (5, u16::from(pin.mask()));
@@ -343,7 +306,7 @@ fn pair(pin: Pin) -> (usize, u16) {
     (usize::from(n / 2).min(5), u16::from(pin.mask()) << (8 * (n % 2)))
 }
 
-fn level(ports: &[Ports; 6], pin: Pin) -> bool {
+fn level(ports: &[PortPair; 6], pin: Pin) -> bool {
     let (i, mask) = pair(pin);
     ports[i].levels() & mask != 0
 }

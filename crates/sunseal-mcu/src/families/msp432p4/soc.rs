@@ -216,8 +216,8 @@ impl Soc {
         put(i.dma_int3, dma & 8 != 0);
         put(i.dma_err, dma & 16 != 0);
         for (n, p) in r.ports[..3].iter().enumerate() {
-            put(i.port1 + 2 * n as u32, p.pending(0));
-            put(i.port1 + 2 * n as u32 + 1, p.pending(1));
+            put(i.port1 + 2 * n as u32, p.asks(0));
+            put(i.port1 + 2 * n as u32 + 1, p.asks(1));
         }
         lines
     }
@@ -490,7 +490,7 @@ impl Soc {
         drives.extend(self.common.select(low, now, cycles));
         self.drive(drives);
         if i == 5 {
-            let sel = self.r.ports[5].sel0();
+            let sel = self.r.ports[5].primary();
             let facts = Arc::clone(&self.facts);
             self.r.cs.set_pins(sel & 3 == 3, sel & 0xC == 0xC, now, &facts);
             self.fx.clocks = true;
@@ -531,7 +531,7 @@ impl Soc {
         r.reference = RefA::default();
         r.flctl.reset();
         if class >= Class::Hard && !keep_pins {
-            r.ports.iter_mut().for_each(Ports::reset);
+            r.ports.iter_mut().for_each(PortPair::reset);
             r.pmap.fill(0);
         }
         if class >= Class::Reboot {

@@ -23,20 +23,6 @@ macro_rules! cx {
     };
 }
 
-/// What Arm's own registers see.
-macro_rules! arm {
-    ($soc:expr, $clock:expr, $addr:expr, $at:expr, $now:expr) => {
-        Access {
-            now: $now,
-            at: $at,
-            addr: $addr,
-            clock: $clock,
-            chip: &$soc.common.dev.name,
-            reset: false,
-        }
-    };
-}
-
 /// The enable registers by their offsets.
 fn enable_register(offset: u32) -> &'static str {
     match offset {
@@ -52,13 +38,7 @@ fn enable_register(offset: u32) -> &'static str {
 impl Soc {
     #[cold]
     fn no_peripheral(&self, addr: u32) -> Fault {
-        match self.common.dev.gap_at(addr) {
-            Some(g) => Fault::device(
-                addr,
-                format!("register of {}, which is not modelled: {}", g.name, g.why),
-            ),
-            None => Fault::unmapped(addr),
-        }
+        crate::blocks::no_block(&self.common.dev, addr)
     }
 
     #[cold]

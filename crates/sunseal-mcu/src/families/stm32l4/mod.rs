@@ -25,7 +25,7 @@ use crate::common::{Common, Drive, SharedBytes, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::memory::{Memory, Window};
 use crate::cores::armv7m::scs::{self, Scs};
-use crate::cores::armv7m::{Access, Around, CortexM, SavedCore};
+use crate::cores::armv7m::{Around, CortexM, SavedCore, arm};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::instruments::lint::LintKind;
 use crate::pin::Pin;
@@ -67,31 +67,11 @@ const NAMES: Names = Names {
         ("timer_oscillator", accounts::OFF),
         ("rng", accounts::OFF),
     ],
-    states: &[
-        "active.flash",
-        "active.ram",
-        "off",
-        "idle",
-        "on",
-        "sleep",
-        "stop0",
-        "stop1",
-        "stop2",
-        "standby",
-        "shutdown",
-        "write",
-        "erase",
-    ],
+    active: "active.flash",
+    states: &["sleep", "stop0", "stop1", "stop2", "standby", "shutdown", "write", "erase"],
     events: &[
-        Event::FlashDoubleWordWrite,
-        Event::FlashPageErase,
-        Event::FlashMassErase,
-        Event::Usart1Byte,
-        Event::Usart2Byte,
-        Event::Usart3Byte,
-        Event::Spi1Byte,
-        Event::Spi2Byte,
-        Event::Spi3Byte,
+        &[Event::FlashDoubleWordWrite, Event::FlashPageErase, Event::FlashMassErase],
+        &SERIAL_BYTE,
     ],
 };
 

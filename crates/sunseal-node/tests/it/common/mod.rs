@@ -7,7 +7,10 @@ pub mod gateway;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use sunseal_mcu::Machine;
 use sunseal_node::Scenario;
+use sunseal_power::PowerSet;
+use sunseal_trace::OperatingPoint;
 
 pub const CODE: u32 = 0x5C00;
 
@@ -147,4 +150,23 @@ pub fn duty((board, file, supply): (&str, &str, &str), duration_s: u32, output: 
         .replace("[supply]\n", &format!("[supply]\n{supply}"))
         .replace("[output]\n", &format!("[output]\n{output}"));
     Scenario::parse(&text, file).unwrap()
+}
+
+/// That a set has a current for each state that a component of the machine can be in.
+pub fn covers_states(set: &PowerSet, machine: &Machine, point: &OperatingPoint) {
+    let v = machine.vocabulary();
+    let all: Vec<&str> = v.states().map(|(_, name)| name).collect();
+    let of_cpu = |s: &&str| s.starts_with("active") || s.starts_with("lpm") || *s == "off";
+    for (_, component) in v.components() {
+        let own: Vec<&str> = match component {
+            "cpu" => all.iter().copied().filter(of_cpu).collect(),
+            "flash" => vec!["idle", "off", "write", "erase"],
+            "aes256" => vec!["idle", "off", "on"],
+            _ => vec!["on", "off"],
+        };
+        for state in own {
+            assert!(all.contains(&state), "{state}");
+            set.current_a(component, state, point, 3.0).unwrap();
+        }
+    }
 }
