@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sunseal.errors import SunsealError
-from sunseal.harvest.light import V_THERMAL, Panel, at_maximum_power, bounds, diode_at, month_day, sunlight
+from sunseal.harvest.light import (
+    DEFAULT_WEATHER,
+    V_THERMAL,
+    Panel,
+    at_maximum_power,
+    bounds,
+    clear_sky,
+    diode_at,
+    month_day,
+    sunlight,
+)
 
 PANEL = "ixys-slmd600h10l"
 
@@ -207,3 +219,30 @@ def test_a_square_curve_is_a_panel_like_any_other() -> None:
     year = sunlight("06-21", panel=KXOB25)
     low, high = year.low_light
     assert 0.5 < low < 1.0 <= high < 1.1 and "measured cells" in year.provenance["low_light"]
+
+
+def test_weather_with_a_gap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pvlib
+
+    lines = (Path(pvlib.__file__).parent / "data" / DEFAULT_WEATHER).read_text().splitlines(keepends=True)
+    monkeypatch.chdir(tmp_path)
+    hole = [*lines[:5000], *lines[5003:]]
+    Path("hole.csv").write_text("".join(hole))
+    column = lines[1].split(",").index("GHI (W/m^2)")
+    cells = lines[4000].split(",")
+    cells[column] = "-9900"
+    Path("blank.csv").write_text("".join([*lines[:4000], ",".join(cells), *lines[4001:]]))
+    for name, said in (
+        ("hole.csv", "has a gap: before 07-28"),
+        ("blank.csv", "has a gap: ghi is -9900 in the hour to"),
+    ):
+        with pytest.raises(SunsealError, match=re.escape(said)):
+            sunlight(panel=Panel.load(PANEL), weather=name)
+
+
+def test_a_latitude_has_its_seasons() -> None:
+    panel = Panel.load(PANEL)
+    north = clear_sky(60.0, panel=panel, clearness=0.5, shading=0.01)
+    days = (north.power_w[:-1] + north.power_w[1:]).reshape(365, 24).sum(axis=1)
+    assert days[165:180].mean() > 3 * days[350:].mean() > 0
+    assert np.isfinite(days).all()

@@ -22,8 +22,6 @@ from hypothesis import strategies as st
 
 from conftest import Cli
 from sunseal import boards
-from sunseal.errors import SunsealError
-from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
 from sunseal.planner import (
@@ -658,33 +656,6 @@ def test_what_is_wrong_is_one_sentence(
     assert done.status == 2, done.out
     assert said in " ".join(done.err.split()), done.err
     assert done.err.startswith("error: ") and done.out == ""
-
-
-def test_weather_with_a_gap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pvlib
-
-    lines = (Path(pvlib.__file__).parent / "data" / harvest.DEFAULT_WEATHER).read_text().splitlines(keepends=True)
-    monkeypatch.chdir(tmp_path)
-    hole = [*lines[:5000], *lines[5003:]]
-    Path("hole.csv").write_text("".join(hole))
-    column = lines[1].split(",").index("GHI (W/m^2)")
-    cells = lines[4000].split(",")
-    cells[column] = "-9900"
-    Path("blank.csv").write_text("".join([*lines[:4000], ",".join(cells), *lines[4001:]]))
-    for name, said in (
-        ("hole.csv", "has a gap: before 07-28"),
-        ("blank.csv", "has a gap: ghi is -9900 in the hour to"),
-    ):
-        with pytest.raises(SunsealError, match=re.escape(said)):
-            harvest.sunlight(panel=harvest.Panel.load(PANEL), weather=name)
-
-
-def test_a_latitude_has_its_seasons() -> None:
-    panel = harvest.Panel.load(PANEL)
-    north = harvest.clear_sky(60.0, panel=panel, clearness=0.5, shading=0.01)
-    days = (north.power_w[:-1] + north.power_w[1:]).reshape(365, 24).sum(axis=1)
-    assert days[165:180].mean() > 3 * days[350:].mean() > 0
-    assert np.isfinite(days).all()
 
 
 @settings(SLOW)
