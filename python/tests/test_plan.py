@@ -893,3 +893,8 @@ def test_a_tolerance_is_what_the_sheet_prints() -> None:
     assert ends["avx-scmr14d474"] == (0.0, 1.0)
     assert ends["capxx-hf-0f1"] == (0.2, 0.8)
     assert ends["capxx-hw203"] == (0.2, 0.2)
+
+
+def test_a_cell_that_is_empty_at_its_cut_off_is_planned_with(frame: pd.DataFrame) -> None:
+    found = chosen(frame, allow={"batteries": ["li-ion-lir2450"]}).candidates
+    assert np.isfinite(found.energy_margin[found.store == "li-ion-lir2450"]).any()

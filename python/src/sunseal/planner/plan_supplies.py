@@ -705,7 +705,9 @@ class _Flow:
             shares, volts = zip(*s.store.volts, strict=True)
             knots_j = s.store.cut_j + np.asarray(shares) * s.store.full_j
             out = np.stack([s.drawn_at_w(drawn_w[here], v) for v in volts]) + leak_w[:, None]
-            off = max(leak_w[0] / s.store.cut_j + s.off_per_s(), 1e-12)
+            # A cell that is empty where its output goes off has nothing below that could leak.
+            below_per_s = leak_w[0] / s.store.cut_j if s.store.cut_j > 0 else 0.0
+            off = max(below_per_s + s.off_per_s(), 1e-12)
             cold_j = min(s.store.cold_j, s.store.cut_j)
             ends_j = np.concatenate([[-1.0, cold_j], knots_j[:-1], [np.inf]]) * c.capacitance
             edges[:, here] = ends_j[:, None]
