@@ -445,15 +445,15 @@ def library(firmware: Path, data: Path) -> Library:
     ]
     files = tuple(sorted(found, key=lambda d: (GROUPS.index(d.group), d.order, d.path.stem)))
     made = Library(files, _by_name(files, "functions"), implementations, _by_name(files, "workloads"))
-    boards = {path.parent.name for path in firmware.glob("boards/*/board.mk")}
-    has = {word for board in boards for word in board_has(firmware, data, board)}
+    boards = {path.parent.name: board_mk(firmware, path.parent.name) for path in firmware.glob("boards/*/board.mk")}
+    has = {word.partition("=")[0] for told in boards.values() for word in _words(told)}
     for told in files:
         things: tuple[Implementation | Workload, ...] = (*told.implementations, *told.workloads)
         for thing in things:
             _held(thing, f"{told.path.name}, `{thing.name}`", made, has, data)
     needed = {COPROCESSOR, *SIZES, *(word for work in made.workloads.values() for word in work.needs)}
     for board in sorted(boards):
-        words = [word.partition("=")[0] for word in board_mk(firmware, board).get("HAS", [])]
+        words = [word.partition("=")[0] for word in boards[board].get("HAS", [])]
         if unknown := [word for word in words if word not in needed]:
             known = ", ".join(sorted(needed))
             raise AlgorithmError(
@@ -501,11 +501,16 @@ def board_mk(firmware: Path, board: str) -> dict[str, list[str]]:
     return {k: v.split() for k, v in re.findall(r"^(\w+)\s*:=(.*)$", text, re.MULTILINE)}
 
 
+def _words(told: Mapping[str, list[str]]) -> list[str]:
+    """Return what a board.mk says that the board has."""
+    return [*told.get("HAS", []), *told.get("RADIO", [])]
+
+
 def board_has(firmware: Path, data: Path, board: str) -> dict[str, int]:
     """Return what a board has of what workloads need: words of HAS and the radio as 1, and sizes."""
     told = board_mk(firmware, board)
     found = {"ram_bytes": _ram_bytes(data / "devices" / f"{told['DEVICE'][0]}.toml")}
-    for word in (*told.get("HAS", []), *told.get("RADIO", [])):
+    for word in _words(told):
         name, _, size = word.partition("=")
         found[name] = int(size) if size else 1
     return found

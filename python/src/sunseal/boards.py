@@ -173,8 +173,7 @@ def gaps(part: str) -> list[tuple[str, str, str]]:
     """List what of a device or another part is not modelled: block, what of it, why or what happens."""
     for folder in ("devices", "parts"):
         if part in names(folder):
-            path = home() / "data" / folder / f"{part}.toml"
-            facts = read_toml(path) if folder == "devices" else _facts(folder, part_path(part))
+            facts = device(part) if folder == "devices" else _facts(folder, part_path(part))
             break
     else:
         raise unknown("device or part", part, [*names("devices"), *names("parts")])

@@ -60,7 +60,7 @@ def _records(data: bytes, path: Path) -> list[tuple[int, bytes]]:
 
 def elf(segments: list[tuple[int, bytes]], device: str) -> bytes:
     """Wrap bytes at addresses as an ELF of a device: a segment each, no sections."""
-    told = boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml")
+    told = boards.device(device)
     machine = _MACHINES.get(str(told["core"]), _MSP430)
     start = _HEAD.size + len(segments) * _SEGMENT.size
     heads, bodies = b"", b""

@@ -70,7 +70,8 @@ def _page(path: str, command: Any, rest: list[str], summary: str = "") -> str:
             lines += [f'.SH "{path} {name}"'.upper(), *_synopsis(f"{path} {name}", inner), ".PP", *_paragraphs(inner)]
             lines += _parameters(inner)
     named = path.partition(" ")[2]
-    shown = [line for name in (named, *inside(command, named)) for line in examples.lines(name)]
+    inner = (f"{named} {name}" for name in sorted(getattr(command, "commands", {})))
+    shown = [line for name in (named, *inner) for line in examples.lines(name)]
     if shown:
         lines.append(".SH EXAMPLES")
         for asked, line in shown:
@@ -79,11 +80,6 @@ def _page(path: str, command: Any, rest: list[str], summary: str = "") -> str:
     for status, told in STATUS.items():
         lines += [".TP", f"\\fB{status}\\fR", _plain(told)]
     return "\n".join([*lines, ""])
-
-
-def inside(command: Any, path: str) -> list[str]:
-    """Return the paths of a group's commands."""
-    return [f"{path} {name}" for name in sorted(getattr(command, "commands", {}))]
 
 
 def _shown(command: Any, kind: str) -> list[Any]:

@@ -243,7 +243,7 @@ def _clock(counts: _engine.Counts, work: boards.Workload) -> int:
 def _header_bytes(board: str) -> int:
     """Read what the store puts around a payload from the store's own header."""
     device = boards.load(board).device
-    facts = boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml")
+    facts = boards.device(device)
     text = (boards.home() / "firmware/coupon/include/sunseal/coupon.h").read_text(encoding="utf-8")
     name = f"SUNSEAL_COUPON_{'FRAM' if 'fram' in facts else 'FLASH'}_HEADER_WORDS"
     found = re.search(rf"#define {name} (\d+)", text)
@@ -269,7 +269,7 @@ def fram_bytes(board: str) -> int | None:
     none of its coupons.
     """
     device = boards.load(board).device
-    facts: dict[str, Any] = dict(boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml"))
+    facts = boards.device(device)
     if "fram" not in facts:
         return None
     return sum(

@@ -464,8 +464,7 @@ def starts_from_v(board: str) -> float:
 
     An FR5994's SVSH is on after a reset and lets go at its rising level.
     """
-    facts: Any = boards.board(board)
-    device: Any = boards.read_toml(boards.home() / "data" / "devices" / f"{facts['device']}.toml")
+    device = boards.device(boards.board(board)["device"])
     return float(device.get("svs", {}).get("rising_V", 0.0))
 
 

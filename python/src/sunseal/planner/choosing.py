@@ -131,7 +131,7 @@ def frame(everything: sweep.Field, found: Found, some: Sequence[Kept]) -> pd.Dat
 def to_play(candidates: pd.DataFrame, best: int, check: bool) -> Generator[pd.Series, bool, None]:
     """Yield the candidates that are offered or asked of the engine's year, cheapest first, until enough are kept.
 
-    After each it is sent whether that one is kept. With `check`, what the hourly year refuses by a little is among
+    After each it may be sent that this one is kept. With `check`, what the hourly year refuses by a little is among
     them.
     """
     asked, tried = candidates.qualifies, NEAR_PLAYS
@@ -217,16 +217,7 @@ class Asked:
             found.add(i, judged, groups)
         if not found.kept:
             return []
-        rows = to_play(frame(everything, found, found.kept), BEST, True)
-        told = []
-        row = next(rows, None)
-        while row is not None:
-            told.append(row)
-            try:
-                row = rows.send(False)
-            except StopIteration:
-                row = None
-        return told
+        return list(to_play(frame(everything, found, found.kept), BEST, True))
 
     def _kept(self, everything: sweep.Field, row: pd.Series) -> bool:
         one = everything.supplies[int(row.supply_index)]

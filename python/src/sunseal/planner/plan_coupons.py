@@ -70,7 +70,7 @@ def kind_of(workload: str, board: str, size_bytes: int) -> str | None:
     if kind is None or (message_bytes is not None and message_bytes != size_bytes):
         return None
     device = boards.load(board).device
-    facts = boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml")
+    facts = boards.device(device)
     return kind if "fram" in facts and boards.has_workload(board, f"coupon-{kind}-use") else None
 
 

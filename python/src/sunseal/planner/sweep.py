@@ -145,7 +145,7 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
 def rail_limits(board: str, with_radio: bool) -> tuple[float, float]:
     """Return the least and the highest supply of a board's chip, and of its radio where something is sent."""
     facts: Any = boards.board(board)
-    device: Any = boards.read_toml(boards.home() / "data" / "devices" / f"{facts['device']}.toml")
+    device = boards.device(facts["device"])
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
     low_v, high_v = min(v for _, v, _ in levels), float(device["supply"]["vcc_max_V"])
     if with_radio and "radio" in facts:
