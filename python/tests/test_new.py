@@ -233,6 +233,12 @@ def test_a_board_without_a_uart_is_refused(sunseal: Cli, tmp_path: Path, monkeyp
     assert done.status == 2
     assert "mute leads no UART out, and a new program says hello over usart1" in " ".join(done.err.split())
 
+    family = dict(registers.family("msp430x1xx"), uart=[])
+    monkeypatch.setattr(registers, "family", lambda _: family)
+    done = sunseal("new", "node", "--board", "telosb")
+    assert done.status == 2
+    assert "no [[uart]] of data/registers/msp430x1xx.toml names the msp430f1611" in " ".join(done.err.split())
+
 
 # --- Registers -------------------------------------------------------------------------------------
 

@@ -780,6 +780,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_modelled_may_have_interrupts_of_any_name() {
+        let text = include_str!("../../../../data/devices/msp430f5438a.toml");
+        let usb = "[[gap]]\nname = \"USB\"\nstart = 0x0900\nend = 0x093F\ninterrupts = { usb = 0xFFD0 }\nwhy = \"-\"\n";
+        Device::parse(&format!("{text}\n{usb}")).unwrap();
+        let said = text.replace("interrupts = { wdt =", "interrupts = { wtd =");
+        let said = Device::parse(&said).unwrap_err().to_string();
+        assert!(said.contains("`wtd` is not known") && !said.contains(", ,"), "{said}");
+    }
+
+    #[test]
     fn a_chip_may_lack_a_block_but_not_have_one_that_nobody_knows() {
         let text = include_str!("../../../../data/devices/msp430fr5994.toml");
         let cut = |text: &str, name: &str| {

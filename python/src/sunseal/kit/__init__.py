@@ -171,6 +171,11 @@ def _uart_facts(
     row = next((u for u in told["uart"] if u["serial"] == serial and chip["name"] in u["devices"]), None)
     if row is None:
         known = ", ".join(u["serial"] for u in told["uart"] if chip["name"] in u["devices"])
+        if not known:
+            raise SunsealError(
+                f"no [[uart]] of data/registers/{chip['family']}.toml names the {chip['name']}, so the pins over "
+                "which a new program says hello are not known"
+            )
         leads = f"leads `{serial}` out" if serial else "leads no UART out"
         raise SunsealError(f"{name} {leads}, and a new program says hello over {known} of the {chip['name']}")
     pins = (
