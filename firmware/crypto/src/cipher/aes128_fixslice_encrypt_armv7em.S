@@ -216,4 +216,3 @@
     .endr
     add     sp, #FRAME+16
     pop.w   {r4-r11, pc}
-    .size sunseal_aes128_fixslice_encrypt, . - sunseal_aes128_fixslice_encrypt

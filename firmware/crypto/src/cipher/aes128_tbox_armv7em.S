@@ -122,7 +122,6 @@ aes_t:
 2:  mov.w   r0, #0
     add     sp, #12
     pop.w   {r4-r11, pc}
-    .size sunseal_aes128_tbox_encrypt, . - sunseal_aes128_tbox_encrypt
 
 /* name:       int sunseal_aes128_tbox_ctr(const void *schedule, uint8_t *out, const uint8_t *in, uint8_t *counter,
  *                                         size_t blocks)
@@ -227,4 +226,3 @@ aes_t:
     .endr
     add     sp, #40
     pop.w   {r4-r11, pc}
-    .size sunseal_aes128_tbox_ctr, . - sunseal_aes128_tbox_ctr

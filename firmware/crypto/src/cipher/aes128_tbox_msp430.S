@@ -159,4 +159,3 @@ aes_s:
     popm.w  #7, r10
     clr     r12
     ret
-    .size sunseal_aes128_tbox_encrypt, . - sunseal_aes128_tbox_encrypt

@@ -101,4 +101,3 @@
     stm.w   r10, {r0-r9}
     add     sp, #4
     pop.w   {r4-r11, pc}
-    .size sunseal_ascon_permute, . - sunseal_ascon_permute

@@ -176,4 +176,3 @@
     br      #1b
 2:  popm.w  #7, r10
     ret
-    .size sunseal_ascon_permute, . - sunseal_ascon_permute

@@ -145,4 +145,3 @@
 5:  add     sp, #16
     mov     r0, #0
     pop.w   {r4-r11, pc}
-    .size sunseal_present_encrypt, . - sunseal_present_encrypt

@@ -3,7 +3,7 @@
 ; PRESENT, bitsliced within the block: present.h says how. A slice is a pair of registers, named by the
 ; number of its lower one; all are above r15, where masks can be constants.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; Bits of \a that mask << 1 or << 2 names, and bits of \b that mask names, change places.
     .macro swap_byte a, b, shift, mask, t
@@ -144,9 +144,7 @@
     push    r28
     push    r29
     push    r17
-    .irp n, 15, 14, 13, 12, 11, 10, 9, 8
-    push    r\n
-    .endr
+    each    push, 15, 14, 13, 12, 11, 10, 9, 8
     movw    r14, r24
     movw    r12, r22
     movw    r10, r20
@@ -187,13 +185,10 @@
     sbc     r8, r1
     sbc     r9, r1
     rjmp    1b
-6:  .irp n, 8, 9, 10, 11, 12, 13, 14, 15
-    pop     r\n
-    .endr
+6:  each    pop, 8, 9, 10, 11, 12, 13, 14, 15
     pop     r17
     pop     r29
     pop     r28
     ldi     r24, 0
     ldi     r25, 0
     ret
-    .size sunseal_present_encrypt, . - sunseal_present_encrypt

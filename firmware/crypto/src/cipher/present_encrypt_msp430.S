@@ -167,4 +167,3 @@
     popm.w  #7, r10
     clr     r12
     ret
-    .size sunseal_present_encrypt, . - sunseal_present_encrypt

@@ -89,4 +89,3 @@
     popm.w  #7, r10
     clr     r12
     ret
-    .size sunseal_xtea_encrypt, . - sunseal_xtea_encrypt

@@ -52,7 +52,6 @@
      * cycles:  120
      */
     callable sunseal_fe160_mul
-    core    sunseal_fe160_mul
     push.w  {r0, lr}
     sub.w   sp, sp, #20
     ldm.w   r2, {r3-r7}
@@ -102,7 +101,6 @@
      * cycles:  139
      */
     callable4 sunseal_fe160_mul_sub
-    core    sunseal_fe160_mul_sub
     push.w  {r0, lr}
     sub.w   sp, sp, #20
     ldm.w   r8, {r3-r7}
@@ -128,7 +126,6 @@
      * cycles:  106
      */
     callable sunseal_fe160_sqr
-    core    sunseal_fe160_sqr
     push.w  {r0, lr}
     sub.w   sp, sp, #8
     ldm.w   r1, {r1-r5}
@@ -200,7 +197,6 @@
      * cycles:  64
      */
     callable sunseal_fe160_add
-    core    sunseal_fe160_add
     ldm.w   r1, {r3-r7}
     ldm.w   r2, {r8-r12}
     finish_sum
@@ -211,7 +207,6 @@
      * cycles:  64
      */
     callable sunseal_fe160_sub
-    core    sunseal_fe160_sub
     ldm.w   r1, {r3-r7}
     ldm.w   r2, {r8-r12}
     set_c   r1
@@ -233,7 +228,6 @@
      * cycles:  72
      */
     callable sunseal_fe160_sub2
-    core    sunseal_fe160_sub2
     ldm.w   r1, {r3-r7}
     ldm.w   r2, {r8-r12}
     less    subs
@@ -259,7 +253,6 @@
      * cycles:  112
      */
     callable sunseal_fe160_abscissa
-    core    sunseal_fe160_abscissa
     push.w  {r4, lr}
     ldm.w   r0, {r3-r7}
     ldm.w   r1, {r8-r12}
@@ -298,7 +291,6 @@
      * cycles:  70
      */
     callable sunseal_fe160_three_halves
-    core    sunseal_fe160_three_halves
     ldm.w   r1, {r3-r7}
     and     r2, r3, #1
     rsb     r2, r2, #0
@@ -321,12 +313,9 @@
      * cycles:  61
      */
     callable sunseal_fe160_negate_if
-    core    sunseal_fe160_negate_if
     sxth    r1, r1
     ldm.w   r0, {r3-r7}
-    .irp    w, r3, r4, r5, r6, r7
-    eor     \w, \w, r1
-    .endr
+    complement r1, r3, r4, r5, r6, r7
     lsrs.w  r2, r1, #1              /* the mask as carry */
     add_p   adcs, r2, r1
     sbc     r8, r8, r8

@@ -4,7 +4,7 @@
 
 #include "mpy.h"
 
-#include "comba32.inc"
+#include "comba_mpy32.inc"
 #include "function.inc"
 #include "../words.inc"
 
@@ -88,7 +88,6 @@
     .set K, K + 1
     .endr
     last_column
-    .size sunseal_fe160_mul, . - sunseal_fe160_mul
 
 ; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  a in r4..r13, r15 = carries of the column
@@ -164,4 +163,3 @@
     .set K, K + 1
     .endr
     last_column
-    .size sunseal_fe160_sqr, . - sunseal_fe160_sqr

@@ -107,7 +107,6 @@
      * cycles:  210
      */
     callable sunseal_fe224_mul
-    core    sunseal_fe224_mul
     push.w  {r0, lr}
     sub.w   sp, sp, #28
     product7
@@ -125,7 +124,6 @@
      * cycles:  234
      */
     callable4 sunseal_fe224_mul_sub
-    core    sunseal_fe224_mul_sub
     push.w  {r0, r2, lr}
     sub.w   sp, sp, #28
     mov.w   r2, r8
@@ -151,7 +149,6 @@
      * cycles:  172
      */
     callable sunseal_fe224_sqr
-    core    sunseal_fe224_sqr
     push.w  {r0, lr}
     sub.w   sp, sp, #28
     ldm.w   r1, {r0-r6}
@@ -239,7 +236,6 @@
      * cycles:  83
      */
     callable sunseal_fe224_add
-    core    sunseal_fe224_add
     combine adds, adcs
     mov     r1, #0
     adc     r1, r1, #0
@@ -253,7 +249,6 @@
      * cycles:  82
      */
     callable sunseal_fe224_sub
-    core    sunseal_fe224_sub
     combine subs, sbcs
     sbc     r1, r1, r1
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
@@ -267,7 +262,6 @@
      * cycles:  106
      */
     callable sunseal_fe224_sub2
-    core    sunseal_fe224_sub2
     push.w  {r2, lr}
     combine subs, sbcs
     sbc     lr, lr, lr
@@ -288,7 +282,6 @@
      * cycles:  97
      */
     callable sunseal_fe224_three_halves
-    core    sunseal_fe224_three_halves
     ldm.w   r1, {r3-r9}
     and     r2, r3, #1
     rsb     r10, r2, #0
@@ -315,12 +308,9 @@
      * cycles:  72
      */
     callable sunseal_fe224_negate_if
-    core    sunseal_fe224_negate_if
     sxth    r1, r1
     ldm.w   r0, {r3-r9}
-    .irp    w, r3, r4, r5, r6, r7, r8, r9
-    eor     \w, \w, r1
-    .endr
+    complement r1, r3, r4, r5, r6, r7, r8, r9
     and     r2, r1, #1
     lsrs.w  r10, r1, #1             /* the mask as carry */
     add_p   adcs, r2, r1

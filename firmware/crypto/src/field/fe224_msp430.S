@@ -40,8 +40,27 @@
     .endr
     .endm
 
-    .macro store_low_words
+; r12[] = r13[] \op r14[]: 2^224 is worth 2^96 - 1; if that leaves at the top again, what is left is below 2^97, and once more
+; stays in words 0 to 6.
+    .macro sum op, opc
+    pushm.w #7, r10
+    words   \op, \opc
+    left    \op
+    low_words \op, \opc
+    high_words \opc
+    left    \op
+    low_words \op, \opc
     mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10
+    popm.w  #7, r10
+    ret
+    .endm
+
+; r15 = -1 where \op has left at the top, else 0
+    .macro left op
+    subc    r15, r15
+    .ifc    \op, add
+    inv     r15
+    .endif
     .endm
 
 ; name:       void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -50,21 +69,7 @@
 ; cycles:     166
 ; clobbers:   r11-r15
     function sunseal_fe224_add
-    pushm.w #7, r10
-    words   add, addc
-    ; 2^224 is worth 2^96 - 1; if that carries again, what is left is below 2^97, and once more
-    ; stays in words 0 to 6.
-    subc    r15, r15
-    inv     r15                     ; carry ? -1 : 0
-    low_words add, addc
-    high_words addc
-    subc    r15, r15
-    inv     r15
-    low_words add, addc
-    store_low_words
-    popm.w  #7, r10
-    ret
-    .size sunseal_fe224_add, . - sunseal_fe224_add
+    sum     add, addc
 
 ; name:       void sunseal_fe224_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  as sunseal_fe224_add
@@ -72,17 +77,7 @@
 ; cycles:     164
 ; clobbers:   r11-r15
     function sunseal_fe224_sub
-    pushm.w #7, r10
-    words   sub, subc
-    subc    r15, r15                ; borrow ? -1 : 0
-    low_words sub, subc
-    high_words subc
-    subc    r15, r15
-    low_words sub, subc
-    store_low_words
-    popm.w  #7, r10
-    ret
-    .size sunseal_fe224_sub, . - sunseal_fe224_sub
+    sum     sub, subc
 
 ; r4 = -c, r5 = c > 0 ? -1 : 0, r12 = c + r5 for c = r15, signed and small: words 0, 1 to 5 and 6 of
 ; c (2^96 - 1)
@@ -159,4 +154,3 @@
     mov_indexed 16, r12,  r6, r7, r8, r9, r10, r11
     popm.w  #7, r10
     ret
-    .size sunseal_fe224_reduce, . - sunseal_fe224_reduce

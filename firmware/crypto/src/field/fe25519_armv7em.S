@@ -16,7 +16,6 @@
      * cycles:  216
      */
     callable sunseal_fe25519_mul
-    core    sunseal_fe25519_mul
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #32
     product8 36
@@ -29,7 +28,6 @@
      * cycles:  165
      */
     callable sunseal_fe25519_sqr
-    core    sunseal_fe25519_sqr
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #32
     square8
@@ -43,7 +41,6 @@
      * cycles:  70
      */
     callable sunseal_fe25519_mul121665
-    core    sunseal_fe25519_mul121665
     ldm.w   r1, {r3-r10}
     movw    r1, #121664 & 0xffff
     movt    r1, #121664 >> 16
@@ -59,7 +56,6 @@
      * cycles:  81
      */
     callable sunseal_fe25519_add
-    core    sunseal_fe25519_add
     combine8 adds, adcs
     mov     r1, #0
     adc     r1, r1, #0
@@ -73,7 +69,6 @@
      * cycles:  81
      */
     callable sunseal_fe25519_sub
-    core    sunseal_fe25519_sub
     combine8 subs, sbcs
     unborrow r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}

@@ -2,35 +2,12 @@
 ;
 ; Multiplication and squaring modulo 2^255 - 19 without a multiplier.
 
-#include "rows.inc"
-#include "rows_square.inc"
+#include "rows_mpynone.inc"
 #include "times19.inc"
 
     .set N, 16
 
-; name:       void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
-; registers:  see rows_square.inc
-; stack:      28 bytes with the return address; static sunseal_fe25519_product
-; cycles:     25018
-; clobbers:   r11-r15
-    function sunseal_fe25519_sqr
-    pushm.w #7, r10
-    push    r12
-    square_rows sunseal_fe25519_product
-    br      #sunseal_fe25519_fold
-    .size sunseal_fe25519_sqr, . - sunseal_fe25519_sqr
-
-; name:       void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  see rows.inc
-; stack:      28 bytes with the return address; static sunseal_fe25519_product
-; cycles:     38048
-; clobbers:   r11-r15
-    function sunseal_fe25519_mul
-    pushm.w #7, r10
-    push    r12
-    multiply_rows sunseal_fe25519_product
-    br      #sunseal_fe25519_fold
-    .size sunseal_fe25519_mul, . - sunseal_fe25519_mul
+    products fe25519, fold
 
 ; r12[] = sunseal_fe25519_product[], 15 words and the highest in r5, + 19 times the two words \high:\low, to
 ; which \high:\low goes; r4, r6, r13 are used
@@ -88,7 +65,6 @@
     add_times_19 r15, r14
     popm.w  #7, r10
     ret
-    .size sunseal_fe25519_fold, . - sunseal_fe25519_fold
 
 ; name:       void sunseal_fe25519_mul121665(uint16_t *r, const uint16_t *a)
 ; registers:  words 16 and 17 of the product in r15 and r14
@@ -123,4 +99,3 @@
     add_times_19 r15, r14
     popm.w  #7, r10
     ret
-    .size sunseal_fe25519_mul121665, . - sunseal_fe25519_mul121665

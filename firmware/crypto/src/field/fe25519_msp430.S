@@ -80,7 +80,6 @@
     words   add, addc
     popm.w  #7, r10
     ret
-    .size sunseal_fe25519_add, . - sunseal_fe25519_add
 
 ; name:       void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  as sunseal_fe25519_add
@@ -109,4 +108,3 @@
     words   sub, subc
     popm.w  #7, r10
     ret
-    .size sunseal_fe25519_sub, . - sunseal_fe25519_sub

@@ -66,7 +66,6 @@
      * cycles:  259
      */
     callable sunseal_fe256_mul
-    core    sunseal_fe256_mul
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #48
     product8 52
@@ -80,7 +79,6 @@
      * cycles:  298
      */
     callable4 sunseal_fe256_mul_sub
-    core    sunseal_fe256_mul_sub
     push.w  {r0, r1, r2, lr}
     sub.w   sp, sp, #48
     mov.w   r2, r8
@@ -114,7 +112,6 @@
      * cycles:  208
      */
     callable sunseal_fe256_sqr
-    core    sunseal_fe256_sqr
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #48
     square8
@@ -138,7 +135,6 @@
      * cycles:  86
      */
     callable sunseal_fe256_add
-    core    sunseal_fe256_add
     combine8 adds, adcs
     finish_sum
 
@@ -148,7 +144,6 @@
      * cycles:  85
      */
     callable sunseal_fe256_sub
-    core    sunseal_fe256_sub
     combine8 subs, sbcs
     sbc     r1, r1, r1              /* -borrow */
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
@@ -166,7 +161,6 @@
      * cycles:  115
      */
     callable sunseal_fe256_sub2
-    core    sunseal_fe256_sub2
     push.w  {r2, lr}
     combine8 subs, sbcs
     sbc     lr, lr, lr
@@ -196,7 +190,6 @@
      * cycles:  103
      */
     callable sunseal_fe256_three_halves
-    core    sunseal_fe256_three_halves
     ldm.w   r1, {r3-r10}
     and     r2, r3, #1
     rsb     r2, r2, #0
@@ -218,12 +211,9 @@
      * cycles:  75
      */
     callable sunseal_fe256_negate_if
-    core    sunseal_fe256_negate_if
     sxth    r1, r1
     ldm.w   r0, {r3-r10}
-    .irp    w, r3, r4, r5, r6, r7, r8, r9, r10
-    eor     \w, \w, r1
-    .endr
+    complement r1, r3, r4, r5, r6, r7, r8, r9, r10
     lsrs.w  r2, r1, #1              /* the mask as carry */
     adc_chain r3, r1,  r4, r1,  r5, r1,  r6, #0,  r7, #0,  r8, #0
     adcs    r9, r9, r1, lsr #31

@@ -3,7 +3,6 @@
 ; Arithmetic modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1 in Montgomery form. Every value below 2^256
 ; goes in and comes out. No branch depends on data.
 
-#include "function.inc"
 #include "product_avr.inc"
 
 ; Four bytes at a time: a limb is the lowest of its registers, CARRY what belongs to the next, signed.
@@ -13,15 +12,11 @@
 
 ; limb = 4 bytes at Z + at
     .macro load_limb limb, at
-    .irp i, 0, 1, 2, 3
-    ldd     \limb + \i, Z + \at + \i
-    .endr
+    load_bytes 4, \limb, Z + \at
     .endm
 
     .macro store_limb limb, at
-    .irp i, 0, 1, 2, 3
-    std     Z + \at + \i, \limb + \i
-    .endr
+    store_bytes 4, Z + \at, \limb
     .endm
 
 ; Bytes of two limbs together, from the lowest on, and what that carries.
@@ -93,15 +88,7 @@
     load_limb M3, 12
     load_limb M4, 16
     load_limb M5, 20
-    .set I, 0
-    .rept 12
-    .if I == 0
-    add     M3, M0
-    .else
-    adc     M3 + I, M0 + I
-    .endif
-    .set I, I + 1
-    .endr
+    across  12, add, adc, M3, M0
     adc     CARRY, ZERO
     ; limb 6 of m, then limb 7
     load_limb 26, 24
@@ -192,29 +179,8 @@
     clr     r1
     restore_all
     ret
-    .size sunseal_avr_reduce_p256, . - sunseal_avr_reduce_p256
 
-; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      32 bytes with the return address
-; cycles:     5717
-    function sunseal_fe256_mul
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_product_32
-    jmp     sunseal_avr_reduce_p256
-    .size sunseal_fe256_mul, . - sunseal_fe256_mul
-
-; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
-; stack:      26 bytes with the return address
-; cycles:     4191
-    function sunseal_fe256_sqr
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_square_32
-    jmp     sunseal_avr_reduce_p256
-    .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
+    products fe256, 32, sunseal_avr_reduce_p256
 
 ; r = a + b - q p, or a - b + q p: q, from 0 to 2, is read from the highest five bytes. For their
 ; sum u, with 1 for what the rest may carry, the true sum is from (u - 1) 2^216 to (u + 1) 2^216;
@@ -227,7 +193,7 @@
 ; To subtract q p is to add q (2^224 - 2^192 - 2^96 + 1), modulo 2^256.
 ; registers:  Y = a, Z = b, X = r; r22..r25 = a limb; r21 = q; r20 = -(q > 0); r19 = -q; r18 = byte 24 of
 ;             that number; r16, r17 = the carries of the two sums as masks
-    .macro sum_with first, next, gather
+    .macro sum_with first, next
     push    r16
     push    r17
     push    r28
@@ -243,11 +209,15 @@
     .if \i == 28
     mov     r23, r22
     .elseif \i > 28
-    \gather r23, r22
+    .ifc \first, add
+    and     r23, r22
+    .else
+    or      r23, r22
+    .endif
     .endif
     .endr
     sbc     r20, r20
-    .ifc \gather, and
+    .ifc \first, add
     com     r23
     .endif
     cpi     r23, 1
@@ -262,11 +232,7 @@
     clr     r17
     .set LIMB, 0
     .rept 8
-    .set I, 0
-    .rept 4
-    ldd     22 + I, Y + 4*LIMB + I
-    .set I, I + 1
-    .endr
+    load_bytes 4, 22, Y + 4*LIMB
     .if LIMB > 0
     lsr     r16
     .endif
@@ -317,16 +283,4 @@
     ret
     .endm
 
-; name:       void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      6 bytes with the return address
-; cycles:     352
-    function sunseal_fe256_add
-    sum_with add, adc, and
-    .size sunseal_fe256_add, . - sunseal_fe256_add
-
-; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      6 bytes with the return address
-; cycles:     351
-    function sunseal_fe256_sub
-    sum_with sub, sbc, or
-    .size sunseal_fe256_sub, . - sunseal_fe256_sub
+    sums    fe256

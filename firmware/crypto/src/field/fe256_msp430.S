@@ -79,7 +79,6 @@
     fold    add, addc
     popm.w  #3, r10
     ret
-    .size sunseal_fe256_add, . - sunseal_fe256_add
 
 ; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  as sunseal_fe256_add
@@ -100,7 +99,6 @@
     fold    sub, subc
     popm.w  #3, r10
     ret
-    .size sunseal_fe256_sub, . - sunseal_fe256_sub
 
 ; A chain of additions: r4..r9 op the words of M from \at on, with the carry that \carry keeps in bit 0
     .macro chain op, at, carry
@@ -207,4 +205,3 @@
     mov_indexed 24, r12,  r4, r5, r6, r7
     popm.w  #7, r10
     ret
-    .size sunseal_fe256_reduce, . - sunseal_fe256_reduce

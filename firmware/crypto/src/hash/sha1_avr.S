@@ -32,21 +32,21 @@
     .ifc \kind, choose                      ; d ^ (b & (c ^ d))
     movw    r22, \c0
     movw    r24, \c2
-    each    eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
-    each    and, r22, r23, r24, r25, \b0, \b1, \b2, \b3
+    of_word eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
+    of_word and, r22, r23, r24, r25, \b0, \b1, \b2, \b3
     .endif
     .ifc \kind, parity                      ; b ^ c ^ d
-    each    eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
+    of_word eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
     .endif
     .ifc \kind, majority                    ; (b & c) + (d & (b ^ c))
-    each    and, r22, r23, r24, r25, \c0, \c1, \c2, \c3
+    of_word and, r22, r23, r24, r25, \c0, \c1, \c2, \c3
     add_word \e0, \e1, \e2, \e3, r22, r23, r24, r25
     movw    r22, \b0
     movw    r24, \b2
-    each    eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
-    each    and, r22, r23, r24, r25, \d0, \d1, \d2, \d3
+    of_word eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
+    of_word and, r22, r23, r24, r25, \d0, \d1, \d2, \d3
     .else
-    each    eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
+    of_word eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
     .endif
     add_word \e0, \e1, \e2, \e3, r22, r23, r24, r25
     rotate_right_1 \b0, \b1, \b2, \b3
@@ -160,4 +160,3 @@
     add_state E
     wipe_stack 40
     leave   320
-    .size sunseal_sha1_compress, . - sunseal_sha1_compress

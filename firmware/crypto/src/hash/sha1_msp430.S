@@ -131,4 +131,3 @@
     add     #322, sp
     popm.w  #7, r10
     ret
-    .size sunseal_sha1_compress, . - sunseal_sha1_compress

@@ -182,4 +182,3 @@ sunseal_sha256_k:
     add     #290, sp
     popm.w  #7, r10
     ret
-    .size sunseal_sha256_compress, . - sunseal_sha256_compress

@@ -44,8 +44,8 @@ sunseal_sha512_k:
 
 ; to ^= x
     .macro eor_number t0, t1, t2, t3, t4, t5, t6, t7, x0, x1, x2, x3, x4, x5, x6, x7
-    each    eor, \t0, \t1, \t2, \t3, \x0, \x1, \x2, \x3
-    each    eor, \t4, \t5, \t6, \t7, \x4, \x5, \x6, \x7
+    of_word eor, \t0, \t1, \t2, \t3, \x0, \x1, \x2, \x3
+    of_word eor, \t4, \t5, \t6, \t7, \x4, \x5, \x6, \x7
     .endm
 
     .macro load_number base, at, x0, x1, x2, x3, x4, x5, x6, x7
@@ -56,7 +56,7 @@ sunseal_sha512_k:
 ; T += x
     .macro add_number x0, x1, x2, x3, x4, x5, x6, x7
     add_word r18, r19, r20, r21, \x0, \x1, \x2, \x3
-    each    adc, r22, r23, r24, r25, \x4, \x5, \x6, \x7
+    of_word adc, r22, r23, r24, r25, \x4, \x5, \x6, \x7
     .endm
 
 ; T += the number at base + at
@@ -159,9 +159,7 @@ sunseal_sha512_k:
     ldi     r30, lo8(sunseal_sha512_k)
     ldi     r31, hi8(sunseal_sha512_k)
     ; T = h + W + K + Ch + Sigma1(e); after the loads of W, a lies at Y
-5:  .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    ld      r\t, Y+
-    .endr
+5:  load_from 8, 18, Y+
     .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
     lpm     r0, Z+
     .ifc \t, 18
@@ -239,17 +237,12 @@ sunseal_sha512_k:
     pop     r27
     adiw    r28, 8
     ldi     r30, 8
-7:  .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    ld      r\t, X+
-    .endr
+7:  load_from 8, 18, X+
     sbiw    r26, 8
     add_from Y, 0
-    .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    st      X+, r\t
-    .endr
+    store_to 8, X+, 18
     adiw    r28, 8
     dec     r30
     brne    7b
     wipe_stack 88
     leave   704
-    .size sunseal_sha512_compress, . - sunseal_sha512_compress

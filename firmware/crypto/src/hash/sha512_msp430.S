@@ -244,4 +244,3 @@ sunseal_sha512_k:
     add     #706, sp
     popm.w  #7, r10
     ret
-    .size sunseal_sha512_compress, . - sunseal_sha512_compress

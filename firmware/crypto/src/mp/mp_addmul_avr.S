@@ -51,4 +51,3 @@
     pop     r29
     pop     r28
     ret
-    .size sunseal_mp_addmul1, . - sunseal_mp_addmul1

@@ -3,6 +3,7 @@
 ; A sum of three products of a signed word and a long number, with the 16 x 16 bit
 ; multiply-accumulate that MPY32 has too.
 
+#include "function.inc"
 #include "../field/mpy.h"
 
 ; name:       void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
@@ -27,10 +28,7 @@
     mov     r15, &OP2
     .endm
 
-    .section .text.sunseal_mp_combine,"ax",@progbits
-    .global sunseal_mp_combine
-    .type sunseal_mp_combine,@function
-sunseal_mp_combine:
+    function sunseal_mp_combine
     pushm.w #7, r10
     push    r14
     mov     @r13+, r4
@@ -89,4 +87,3 @@ sunseal_mp_combine:
     incd    sp
     popm.w  #7, r10
     ret
-    .size sunseal_mp_combine, . - sunseal_mp_combine

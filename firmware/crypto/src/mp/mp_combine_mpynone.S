@@ -3,6 +3,8 @@
 ; A sum of three products of a signed word and a long number without a multiplier: the bits of the factors
 ; make masks of the words, and the three products share their doublings.
 
+#include "function.inc"
+
     .macro magnitude factor, sign
     mov     \factor, \sign
     rla     \sign
@@ -37,10 +39,7 @@
 ; stack:      36 bytes with the return address
 ; cycles:     77 + 489 n
 ; clobbers:   r11-r15
-    .section .text.sunseal_mp_combine,"ax",@progbits
-    .global sunseal_mp_combine
-    .type sunseal_mp_combine,@function
-sunseal_mp_combine:
+    function sunseal_mp_combine
     pushm.w #7, r10
     push    r12                     ; 16(sp): r
     push    r14                     ; 14(sp): words left
@@ -112,4 +111,3 @@ combine_word:
     adc     r11
     mov     r11, r15
     ret
-    .size sunseal_mp_combine, . - sunseal_mp_combine

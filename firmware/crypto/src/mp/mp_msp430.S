@@ -25,7 +25,6 @@
     and     #1, r12
     pop     r10
     ret
-    .size sunseal_mp_add, . - sunseal_mp_add
 
 ; name:       uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
 ; registers:  as sunseal_mp_add
@@ -47,7 +46,6 @@
     bic     r10, r12
     pop     r10
     ret
-    .size sunseal_mp_sub, . - sunseal_mp_sub
 
 ; name:       void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n)
 ; registers:  r12 = r, r13 = a, r14 = mask, r15 = words left, r11 = word
@@ -63,7 +61,6 @@
     dec     r15
     jnz     1b
     ret
-    .size sunseal_mp_select, . - sunseal_mp_select
 
 ; name:       void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n)
 ; registers:  see pick.inc

@@ -25,4 +25,3 @@
     sub     #4, r15
     jnz     1b
     ret
-    .size sunseal_mp_swap, . - sunseal_mp_swap

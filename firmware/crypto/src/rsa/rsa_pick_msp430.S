@@ -70,4 +70,3 @@
     pop     r9
     pop     r10
     ret
-    .size sunseal_rsa_pick, . - sunseal_rsa_pick
