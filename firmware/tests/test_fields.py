@@ -118,6 +118,15 @@ def family(m: Machine) -> str:
     return "avr" if m.device.startswith("at") else "arm" if m.device.startswith("msp432") else "msp430"
 
 
+def has(m: Machine, function: str) -> bool:
+    """Say whether a library has it: some operations are one core's alone."""
+    try:
+        m.address(function)
+    except EngineError:
+        return False
+    return True
+
+
 def machine(library: Path) -> Machine:
     """Start a library and stop it in main."""
     m = Machine(library.parents[1].name, library)

@@ -79,10 +79,7 @@ aes_twice:
     or      r0, r19
     brne    2f
     rjmp    3f
-2:  push    r18
-    push    r19
-    push    r22
-    push    r23
+2:  each    push, 18, 19, 22, 23
     movw    r26, r20
     .irp r, r0, r18, r19, r20, r21, r22, r23, r24, r25, r2, r3, r4, r5, r6, r7, r8
     ld      \r, X+

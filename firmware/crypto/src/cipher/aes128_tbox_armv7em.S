@@ -14,21 +14,29 @@
 aes_t:
 #include "aes_t.inc"
 
-    /* One column of a round: byte 0 of a, 1 of b, 2 of c, 3 of d; the key at r0 + \key */
-    .macro column to, a, b, c, d, key
+    /* One column of a round: byte 0 of a, 1 of b, 2 of c, 3 of d; the key at r0 + \key. The three turns follow. */
+    .macro column_of load, to, a, b, c, d, key, second, third, fourth
     uxtb.w  \to, \a
     uxtb.w  r10, \b, ror #8
     uxtb.w  r11, \c, ror #16
     lsr.w   r12, \d, #24
-    ldr.w   \to, [r1, \to, lsl #2]
-    ldr.w   r10, [r1, r10, lsl #2]
-    ldr.w   r11, [r1, r11, lsl #2]
-    ldr.w   r12, [r1, r12, lsl #2]
+    .irp    byte, \to, r10, r11, r12
+    \load   \byte, [r1, \byte, lsl #2]
+    .endr
     ldr.w   lr, [r0, #\key]
-    eor.w   \to, \to, r10, ror #24
-    eor.w   \to, \to, r11, ror #16
-    eor.w   \to, \to, r12, ror #8
+    eor.w   \to, \to, r10, \second
+    eor.w   \to, \to, r11, \third
+    eor.w   \to, \to, r12, \fourth
     eor.w   \to, \to, lr
+    .endm
+
+    .macro column to, a, b, c, d, key
+    column_of ldr.w, \to, \a, \b, \c, \d, \key, "ror #24", "ror #16", "ror #8"
+    .endm
+
+    /* The last one: the second byte of a table's entry is the S-box. */
+    .macro last_column to, a, b, c, d, key
+    column_of ldrb.w, \to, \a, \b, \c, \d, \key, "lsl #8", "lsl #16", "lsl #24"
     .endm
 
     .macro round number, a, b, c, d, e, f, g, h
@@ -36,23 +44,6 @@ aes_t:
     column  \b, \f, \g, \h, \e, 16*(\number)+4
     column  \c, \g, \h, \e, \f, 16*(\number)+8
     column  \d, \h, \e, \f, \g, 16*(\number)+12
-    .endm
-
-    /* The last one: the second byte of a table's entry is the S-box. */
-    .macro last_column to, a, b, c, d, key
-    uxtb.w  \to, \a
-    uxtb.w  r10, \b, ror #8
-    uxtb.w  r11, \c, ror #16
-    lsr.w   r12, \d, #24
-    ldrb.w  \to, [r1, \to, lsl #2]
-    ldrb.w  r10, [r1, r10, lsl #2]
-    ldrb.w  r11, [r1, r11, lsl #2]
-    ldrb.w  r12, [r1, r12, lsl #2]
-    ldr.w   lr, [r0, #\key]
-    eor.w   \to, \to, r10, lsl #8
-    eor.w   \to, \to, r11, lsl #16
-    eor.w   \to, \to, r12, lsl #24
-    eor.w   \to, \to, lr
     .endm
 
     /* Rounds 3 to 10 from and to r5..r8; r1 moves on by a byte. */

@@ -141,9 +141,7 @@
 ; cycles:     3590 for one block
 ; clobbers:   r0, r18-r27, r30, r31
     function sunseal_present_encrypt
-    push    r28
-    push    r29
-    push    r17
+    each    push, 28, 29, 17
     each    push, 15, 14, 13, 12, 11, 10, 9, 8
     movw    r14, r24
     movw    r12, r22
@@ -186,9 +184,7 @@
     sbc     r9, r1
     rjmp    1b
 6:  each    pop, 8, 9, 10, 11, 12, 13, 14, 15
-    pop     r17
-    pop     r29
-    pop     r28
+    each    pop, 17, 29, 28
     ldi     r24, 0
     ldi     r25, 0
     ret

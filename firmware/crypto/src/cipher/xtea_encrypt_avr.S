@@ -16,17 +16,12 @@
     clr     r22
     .rept 3
     lsl     r18
-    rol     r19
-    rol     r20
-    rol     r21
-    rol     r22
+    to_all  4, rol, 19
     .endr
     mov     r23, r19
     movw    r26, r20
     lsl     r18
-    rol     r19
-    rol     r20
-    rol     r21
+    to_all  3, rol, 19
     eor     r18, r23
     eor     r19, r26
     eor     r20, r27

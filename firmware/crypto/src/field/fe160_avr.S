@@ -45,9 +45,7 @@
     movw    r22, r18
     movw    r0, r20
     lsr     r1
-    ror     r0
-    ror     r23
-    ror     r22
+    each    ror, 0, 23, 22
     clr     r24
     ror     r24
     add     r21, r24
@@ -55,10 +53,7 @@
     adc     r23, ZERO
     adc     r0, ZERO
     adc     r1, ZERO
-    add     r26, r18
-    adc     r27, r19
-    adc     r28, r20
-    adc     r29, r21
+    across  4, add, adc, 26, 18
     adc     HI, r22
     adc     HI + 1, r23
     adc     HI + 2, r0

@@ -3,8 +3,7 @@
 ; Sums, differences and the reduction modulo p = 2^160 - c, c = 2^31 + 1. Every value below 2^160
 ; goes in and comes out. No branch depends on data. Operands may overlap wholly.
 
-#include "function.inc"
-#include "../words.inc"
+#include "sums_msp430.inc"
 
 ; The product of a multiplication, 20 words, least significant first.
     buffer  sunseal_fe160_product, 40
@@ -17,7 +16,7 @@
     .endif
     .endm
 
-; r12[] = r13[] \op r14[]: what leaves at the top is worth c; if that leaves again, c once more stays in the three lowest
+; r12[] = r13[] \op r14[], words 0 to 9 in r4..r11, r15 and r13: what leaves at the top is worth c; if that leaves again, c once more stays in the three lowest
 ; words.
     .macro sum op, opc
     pushm.w #7, r10
@@ -46,21 +45,7 @@
     ret
     .endm
 
-; name:       void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  r12 = r, r13 = a, r14 = b; words 0 to 9 in r4..r11, r14 at the end r15
-; stack:      18 bytes with the return address
-; cycles:     125
-; clobbers:   r11-r15
-    function sunseal_fe160_add
-    sum     add, addc
-
-; name:       void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  as sunseal_fe160_add
-; stack:      18 bytes with the return address
-; cycles:     123
-; clobbers:   r11-r15
-    function sunseal_fe160_sub
-    sum     sub, subc
+    sums    fe160
 
 ; The end of every multiplication: reduces sunseal_fe160_product and returns to the caller of the
 ; multiplication, which has pushed r4-r10 and then r.
@@ -88,14 +73,11 @@
     mov_from r15,  r4, r5, r6, r7
     mov     #0, r8
     mov     #0, r9
-    add     r12, r4
-    addc    r13, r5
+    pairs   add, addc, r12, r4,  r13, r5
     adc_each r6, r7, r8
     clrc
     rrc_each r13, r12, r9
-    add     r9, r5
-    addc    r12, r6
-    addc    r13, r7
+    pairs   add, addc, r9, r5,  r12, r6,  r13, r7
     adc     r8
     mov_from r15,  r9, r10, r11, r12, r13
     mov     @r15, r14
@@ -107,8 +89,7 @@
     mov     r8, r15
     and     #1, r8
     and     #0x8000, r15
-    add     r8, r4
-    addc    r15, r5
+    pairs   add, addc, r8, r4,  r15, r5
     adc     r6
     adc     r7
     pop     r15

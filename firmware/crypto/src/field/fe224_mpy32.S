@@ -26,10 +26,4 @@
     multiply_limbs sunseal_fe224_product, 7
     br      #sunseal_fe224_reduce
 
-; name:       void sunseal_fe224_sqr(uint16_t *r, const uint16_t *a)
-; registers:  limbs 0 to 4 of a in r4..r13, r14 = a, r15 = carries of the column
-; stack:      18 bytes with the return address; static sunseal_fe224_product
-; cycles:     1376
-; clobbers:   r11-r15, MPY32
-    function sunseal_fe224_sqr
     square_and_reduce fe224, 7

@@ -3,8 +3,7 @@
 ; Sums, differences and the reduction modulo p = 2^224 - 2^96 + 1. Every value below 2^224 goes in and
 ; comes out. No branch depends on data. Operands may overlap wholly.
 
-#include "function.inc"
-#include "../words.inc"
+#include "sums_msp430.inc"
 
 ; The product of a multiplication, 28 words, least significant first.
     buffer  sunseal_fe224_product, 56
@@ -40,7 +39,7 @@
     .endr
     .endm
 
-; r12[] = r13[] \op r14[]: 2^224 is worth 2^96 - 1; if that leaves at the top again, what is left is below 2^97, and once more
+; r12[] = r13[] \op r14[], words 0 to 6 in r4..r10, r15 = word, then mask: 2^224 is worth 2^96 - 1; if that leaves at the top again, what is left is below 2^97, and once more
 ; stays in words 0 to 6.
     .macro sum op, opc
     pushm.w #7, r10
@@ -63,21 +62,7 @@
     .endif
     .endm
 
-; name:       void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  r12 = r, r13 = a, r14 = b, words 0 to 6 in r4..r10, r15 = word, then mask
-; stack:      16 bytes with the return address
-; cycles:     166
-; clobbers:   r11-r15
-    function sunseal_fe224_add
-    sum     add, addc
-
-; name:       void sunseal_fe224_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  as sunseal_fe224_add
-; stack:      16 bytes with the return address
-; cycles:     164
-; clobbers:   r11-r15
-    function sunseal_fe224_sub
-    sum     sub, subc
+    sums    fe224
 
 ; r4 = -c, r5 = c > 0 ? -1 : 0, r12 = c + r5 for c = r15, signed and small: words 0, 1 to 5 and 6 of
 ; c (2^96 - 1)
@@ -109,8 +94,7 @@
     adc     r15
     sub_absolute sunseal_fe224_product,  r4, r5, r6, r7, r8, r9, r10, r11
     subc    r12, r12                ; borrow ? -1 : 0
-    add     r4, &sunseal_fe224_product+12
-    addc    r5, &sunseal_fe224_product+14
+    to_memory add, addc, sunseal_fe224_product+12,  r4, r5
     adc     r12
     sub     r15, r12                ; what comes to word 8, -2 to 1
     mov     r12, r13

@@ -40,9 +40,7 @@
 ; at the product.
     function sunseal_avr_reduce_25519
     ldi     r28, 38
-    clr     r29
-    clr     r16
-    clr     r17
+    each    clr, 29, 16, 17
     eight   24
     .set I, 0
     .rept 4
@@ -158,9 +156,7 @@
     .endm
 
     function sunseal_fe25519_mul121665
-    push    r2
-    push    r28
-    push    r29
+    each    push, 2, 28, 29
     movw    r26, r24
     movw    r30, r22
     clr     ZERO
@@ -187,9 +183,7 @@
     adc     r21, r20
     adc     r28, ZERO
     lsl     r22
-    rol     r23
-    rol     r21
-    rol     r28
+    each    rol, 23, 21, 28
     mov     r29, r23                ; q = r28:r21:r23, r29 its lowest byte
     ; 19 q, which begins the lowest column
     ldi     r20, 19
@@ -229,7 +223,5 @@
     .set K, K + 1
     .endr
     clr     r1
-    pop     r29
-    pop     r28
-    pop     r2
+    each    pop, 29, 28, 2
     ret

@@ -15,9 +15,7 @@
     push    r10
     push    r9
     mov     #121665 & 0xffff, &MPY
-    mov     #0, r10
-    mov     #0, r11
-    mov     #0, r14
+    across  mov, mov, #0,  r10, r11, r14
     .set K, 0
     .rept 16
     mov     @r13+, r9

@@ -52,8 +52,7 @@
     adc     r11
     .set K, K + 1
     .endr
-    add     r10, r14
-    addc    r11, r15
+    pairs   add, addc, r10, r14,  r11, r15
     mov     r14, 28(r12)
     mov     r15, 30(r12)
     pop     r10

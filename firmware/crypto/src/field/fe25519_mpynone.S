@@ -16,16 +16,14 @@
     mov     \high, r6
     rla     r4
     rlc     r6
-    add     r4, \low
-    addc    r6, \high
+    pairs   add, addc, r4, \low,  r6, \high
     rla     r4
     rlc     r6
     rla     r4
     rlc     r6
     rla     r4
     rlc     r6
-    add     r4, \low
-    addc    r6, \high
+    pairs   add, addc, r4, \low,  r6, \high
     mov     #sunseal_fe25519_product, r13
     mov     @r13+, r4
     add     \low, r4

@@ -61,9 +61,7 @@
     lsl     BYTE
     sbc     BYTE, BYTE
     add     \limb, CARRY
-    adc     \limb + 1, BYTE
-    adc     \limb + 2, BYTE
-    adc     \limb + 3, BYTE
+    to_all  3, adc, \limb + 1, BYTE
     adc     BYTE, ZERO
     mov     CARRY, BYTE
     .endm
@@ -93,9 +91,7 @@
     ; limb 6 of m, then limb 7
     load_limb 26, 24
     add     r26, CARRY
-    adc     r27, ZERO
-    adc     r28, ZERO
-    adc     r29, ZERO
+    to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
     neg     CARRY
     add_limb 26, M3
@@ -103,9 +99,7 @@
     store_limb 26, 24
     load_limb 26, 28
     add     r26, CARRY
-    adc     r27, ZERO
-    adc     r28, ZERO
-    adc     r29, ZERO
+    to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
     neg     CARRY
     add_limb 26, M4
@@ -194,10 +188,7 @@
 ; registers:  Y = a, Z = b, X = r; r22..r25 = a limb; r21 = q; r20 = -(q > 0); r19 = -q; r18 = byte 24 of
 ;             that number; r16, r17 = the carries of the two sums as masks
     .macro sum_with first, next
-    push    r16
-    push    r17
-    push    r28
-    push    r29
+    each    push, 16, 17, 28, 29
     movw    r26, r24
     movw    r28, r22
     movw    r30, r20
@@ -276,10 +267,7 @@
     .endif
     .set LIMB, LIMB + 1
     .endr
-    pop     r29
-    pop     r28
-    pop     r17
-    pop     r16
+    each    pop, 29, 28, 17, 16
     ret
     .endm
 

@@ -12,9 +12,7 @@
 ; Four words, of which \op starts or goes on with a chain, += the product
     .macro result op, w0, w1, w2, w3
     \op     @r15+, \w0
-    addc    @r15+, \w1
-    addc    @r15+, \w2
-    addc    @r15+, \w3
+    addc_from r15,  \w1, \w2, \w3
     mov     #RES0, r15
     .endm
 
@@ -111,10 +109,7 @@
     carry_into r6, r7
     square  add, r8, r9, r10, r11
     twice   3, r4, r5, r6, r7
-    mov     r8, 8(r12)
-    mov     r9, 10(r12)
-    mov     r10, 12(r12)
-    mov     r11, 14(r12)
+    mov_indexed 8, r12,  r8, r9, r10, r11
     limb
     square  add, r4, r5, r6, r7
     carry_into r8, r9

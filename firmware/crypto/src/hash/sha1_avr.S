@@ -86,16 +86,11 @@
     .endm
 
     .macro add_state x0, x1, x2, x3
-    ld      r22, X+
-    ld      r23, X+
-    ld      r24, X+
+    load_from 3, 22, X+
     ld      r25, X
     add_word r22, r23, r24, r25, \x0, \x1, \x2, \x3
     sbiw    r26, 3
-    st      X+, r22
-    st      X+, r23
-    st      X+, r24
-    st      X+, r25
+    store_to 4, X+, 22
     .endm
 
 ; name:       void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64])
@@ -136,10 +131,7 @@
     eor_memory 33
     eor_memory 53
     rotate_left_1 r22, r23, r24, r25
-    st      X+, r22
-    st      X+, r23
-    st      X+, r24
-    st      X+, r25
+    store_to 4, X+, 22
     adiw    r28, 4
     dec     r30
     brne    4b

@@ -25,9 +25,7 @@ sunseal_sha256_k:
     movw    r20, r18                        ; by 18: by 2, and the halves exchanged
     movw    r22, r16
     lsr     r19                             ; shift by 3
-    ror     r18
-    ror     r17
-    ror     r16
+    down    3, ror, 16
     andi    r19, 0x1f
     of_word eor, r20, r21, r22, r23, r16, r17, r18, r19
     movw    r16, \n0
@@ -165,16 +163,11 @@ sunseal_sha256_k:
     pop     r27
     adiw    r28, 4
     ldi     r24, 8
-8:  ld      r16, X+
-    ld      r17, X+
-    ld      r18, X+
+8:  load_from 3, 16, X+
     ld      r19, X
     add_memory r16, r17, r18, r19, Y, 0
     sbiw    r26, 3
-    st      X+, r16
-    st      X+, r17
-    st      X+, r18
-    st      X+, r19
+    store_to 4, X+, 16
     adiw    r28, 4
     dec     r24
     brne    8b

@@ -133,12 +133,7 @@ sunseal_sha512_k:
     left_1  V
     mov     r26, r10
     andi    r26, 0x03
-    eor     r4, r11
-    eor     r5, r12
-    eor     r6, r13
-    eor     r7, r14
-    eor     r8, r15
-    eor     r9, r16
+    across  6, eor, eor, 4, 11
     eor     r2, r17
     eor     r3, r26
     left_1  V                               ; by 61: left by 3

@@ -4,7 +4,9 @@
 ; multiply-accumulate that MPY32 has too.
 
 #include "function.inc"
+#include "../words.inc"
 #include "../field/mpy.h"
+#include "magnitude_msp430.inc"
 
 ; name:       void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
 ; registers:  r4, r5, r6 = magnitudes, r7, r8, r9 = signs, r10, r11, r13 = words, r12 = r,
@@ -12,15 +14,6 @@
 ; stack:      18 bytes with the return address
 ; cycles:     68 + 55 n
 ; clobbers:   r11-r15, MPY
-    .macro magnitude factor, sign
-    mov     \factor, \sign
-    rla     \sign
-    subc    \sign, \sign
-    inv     \sign
-    xor     \sign, \factor
-    sub     \sign, \factor
-    .endm
-
     .macro term factor, words, sign
     mov     \factor, &MAC
     mov     @\words+, r15
@@ -31,11 +24,7 @@
     function sunseal_mp_combine
     pushm.w #7, r10
     push    r14
-    mov     @r13+, r4
-    mov     @r13+, r10
-    mov     @r13+, r5
-    mov     @r13+, r11
-    mov     @r13+, r6
+    mov_from r13,  r4, r10, r5, r11, r6
     mov     @r13, r13
     magnitude r4, r7
     magnitude r5, r8

@@ -70,10 +70,7 @@
 ; cycles:     9 471 of 12 words for the order of secp160r1
     function sunseal_mp_montmul
     save_all
-    push    r24
-    push    r25
-    push    r18
-    push    r19
+    each    push, 24, 25, 18, 19
     movw    r16, r22
     movw    r28, r20
     movw    r30, r18
@@ -111,10 +108,7 @@
 ; cycles:     7 621 for the order of secp160r1, 10 300 for that of P-224, 12 793 for that of P-256
     .macro montmul_by product
     save_all
-    push    r24
-    push    r25
-    push    r18
-    push    r19
+    each    push, 24, 25, 18, 19
     call    \product
     jmp     sunseal_avr_redc
     .endm

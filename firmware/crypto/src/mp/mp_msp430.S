@@ -3,6 +3,7 @@
 ; Sums, differences and selection of long numbers. Between two words the carry rests in a register.
 
 #include "function.inc"
+#include "../words.inc"
 #include "pick.inc"
 
 ; name:       uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)

@@ -3,6 +3,7 @@
 ; The choice among the eight points of a window.
 
 #include "function.inc"
+#include "../words.inc"
 #include "pick.inc"
 
 ; name:       void sunseal_mp_pick8(uint16_t *r, const uint16_t *table, uint16_t index, size_t n)
