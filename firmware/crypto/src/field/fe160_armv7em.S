@@ -173,6 +173,11 @@
     stm.w   r0, {r6-r10}
     bx      lr
 
+    .macro  operands
+    ldm.w   r1, {r3-r7}
+    ldm.w   r2, {r8-r12}
+    .endm
+
     /* r3 to r7 -= r8 to r12 */
     .macro  less first
     across  \first, sbcs, r3, r8,  r4, r9,  r5, r10,  r6, r11,  r7, r12
@@ -191,24 +196,13 @@
     bx      lr
     .endm
 
-    /*
-     * name:    void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  64
-     */
-    callable sunseal_fe160_add
-    ldm.w   r1, {r3-r7}
-    ldm.w   r2, {r8-r12}
+    .macro  sum_add
+    operands
     finish_sum
+    .endm
 
-    /*
-     * name:    void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  64
-     */
-    callable sunseal_fe160_sub
-    ldm.w   r1, {r3-r7}
-    ldm.w   r2, {r8-r12}
+    .macro  sum_sub
+    operands
     set_c   r1
     less    subs
     sbc     r2, r2, r2              /* -borrow */
@@ -220,6 +214,9 @@
     sbc     r4, r4, #0
     stm.w   r0, {r3-r7}
     bx      lr
+    .endm
+
+    sums    fe160
 
     /*
      * name:    void sunseal_fe160_sub2(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -228,8 +225,7 @@
      * cycles:  72
      */
     callable sunseal_fe160_sub2
-    ldm.w   r1, {r3-r7}
-    ldm.w   r2, {r8-r12}
+    operands
     less    subs
     sbc     r2, r2, r2
     less    subs
@@ -284,13 +280,7 @@
     stm.w   r2, {r8-r12}
     pop.w   {r4, pc}
 
-    /*
-     * name:    void sunseal_fe160_three_halves(uint16_t *r, const uint16_t *a)
-     * does:    r = 3/2 a: half of a, or of a + p, and a
-     * stack:   36 bytes
-     * cycles:  70
-     */
-    callable sunseal_fe160_three_halves
+    .macro  one_and_a_half
     ldm.w   r1, {r3-r7}
     and     r2, r3, #1
     rsb     r2, r2, #0
@@ -301,26 +291,21 @@
     adcs.w  r12, r7, r2
     rrx_chain r12, r11, r10, r9, r8
     finish_sum
+    .endm
+
+    three_halves fe160
 
     .macro  add_p first, low, mask
     across  \first, adcs, r3, \low,  r4, \mask,  r5, \mask,  r6, \mask,  r7, \mask
     .endm
 
-    /*
-     * name:    void sunseal_fe160_negate_if(uint16_t *r, uint16_t mask)
-     * does:    the complement and p + 1, or 0; what lies above p once more
-     * stack:   36 bytes
-     * cycles:  61
-     */
-    callable sunseal_fe160_negate_if
-    sxth    r1, r1
-    ldm.w   r0, {r3-r7}
-    complement r1, r3, r4, r5, r6, r7
+    .macro  add_p_twice
     lsrs.w  r2, r1, #1              /* the mask as carry */
     add_p   adcs, r2, r1
     sbc     r8, r8, r8
     and     r1, r1, r8
     lsr     r2, r1, #1
     add_p   adds, r2, r1
-    stm.w   r0, {r3-r7}
-    bx      lr
+    .endm
+
+    negation fe160, {r3-r7}, r3, r4, r5, r6, r7

@@ -230,30 +230,24 @@
     across  \others, \others, r7, r10,  r8, r11,  r9, r12
     .endm
 
-    /*
-     * name:    void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  83
-     */
-    callable sunseal_fe224_add
+    .macro  sum_add
     combine adds, adcs
     mov     r1, #0
     adc     r1, r1, #0
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
     bx      lr
+    .endm
 
-    /*
-     * name:    void sunseal_fe224_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  82
-     */
-    callable sunseal_fe224_sub
+    .macro  sum_sub
     combine subs, sbcs
     sbc     r1, r1, r1
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
     bx      lr
+    .endm
+
+    sums    fe224
 
     /*
      * name:    void sunseal_fe224_sub2(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -275,13 +269,7 @@
     stm.w   r0, {r3-r9}
     pop.w   {pc}
 
-    /*
-     * name:    void sunseal_fe224_three_halves(uint16_t *r, const uint16_t *a)
-     * does:    r = 3/2 a: half of a, or of a + p, and a
-     * stack:   36 bytes
-     * cycles:  97
-     */
-    callable sunseal_fe224_three_halves
+    .macro  one_and_a_half
     ldm.w   r1, {r3-r9}
     and     r2, r3, #1
     rsb     r10, r2, #0
@@ -296,21 +284,15 @@
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
     bx      lr
+    .endm
+
+    three_halves fe224
 
     .macro  add_p first, bit, mask
     across  \first, adcs, r3, \bit,  r4, #0,  r5, #0,  r6, \mask,  r7, \mask,  r8, \mask,  r9, \mask
     .endm
 
-    /*
-     * name:    void sunseal_fe224_negate_if(uint16_t *r, uint16_t mask)
-     * does:    the complement and p + 1, or 0; what lies above p once more
-     * stack:   36 bytes
-     * cycles:  72
-     */
-    callable sunseal_fe224_negate_if
-    sxth    r1, r1
-    ldm.w   r0, {r3-r9}
-    complement r1, r3, r4, r5, r6, r7, r8, r9
+    .macro  add_p_twice
     and     r2, r1, #1
     lsrs.w  r10, r1, #1             /* the mask as carry */
     add_p   adcs, r2, r1
@@ -318,5 +300,6 @@
     and     r1, r1, r10
     and     r2, r2, r10
     add_p   adds, r2, r1
-    stm.w   r0, {r3-r9}
-    bx      lr
+    .endm
+
+    negation fe224, {r3-r9}, r3, r4, r5, r6, r7, r8, r9

@@ -50,26 +50,20 @@
     stm.w   r0, {r3-r10}
     bx      lr
 
-    /*
-     * name:    void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  81
-     */
-    callable sunseal_fe25519_add
+    .macro  sum_add
     combine8 adds, adcs
     mov     r1, #0
     adc     r1, r1, #0
     fold    r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+    .endm
 
-    /*
-     * name:    void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  81
-     */
-    callable sunseal_fe25519_sub
+    .macro  sum_sub
     combine8 subs, sbcs
     unborrow r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+    .endm
+
+    sums    fe25519

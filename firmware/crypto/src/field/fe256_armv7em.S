@@ -129,21 +129,12 @@
     bx      lr
     .endm
 
-    /*
-     * name:    void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  86
-     */
-    callable sunseal_fe256_add
+    .macro  sum_add
     combine8 adds, adcs
     finish_sum
+    .endm
 
-    /*
-     * name:    void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  85
-     */
-    callable sunseal_fe256_sub
+    .macro  sum_sub
     combine8 subs, sbcs
     sbc     r1, r1, r1              /* -borrow */
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
@@ -152,6 +143,9 @@
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+    .endm
+
+    sums    fe256
 
     /*
      * name:    void sunseal_fe256_sub2(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -183,13 +177,7 @@
     stm.w   r0, {r3-r10}
     pop.w   {pc}
 
-    /*
-     * name:    void sunseal_fe256_three_halves(uint16_t *r, const uint16_t *a)
-     * does:    r = 3/2 a: half of a, or of a + p, and a
-     * stack:   36 bytes
-     * cycles:  103
-     */
-    callable sunseal_fe256_three_halves
+    .macro  one_and_a_half
     ldm.w   r1, {r3-r10}
     and     r2, r3, #1
     rsb     r2, r2, #0
@@ -203,17 +191,11 @@
     adcs.w  r9, r9, r2
     adcs.w  r10, r10, r11
     finish_sum
+    .endm
 
-    /*
-     * name:    void sunseal_fe256_negate_if(uint16_t *r, uint16_t mask)
-     * does:    the complement and p + 1, or 0; what lies above p once more
-     * stack:   36 bytes
-     * cycles:  75
-     */
-    callable sunseal_fe256_negate_if
-    sxth    r1, r1
-    ldm.w   r0, {r3-r10}
-    complement r1, r3, r4, r5, r6, r7, r8, r9, r10
+    three_halves fe256
+
+    .macro  add_p_twice
     lsrs.w  r2, r1, #1              /* the mask as carry */
     adc_chain r3, r1,  r4, r1,  r5, r1,  r6, #0,  r7, #0,  r8, #0
     adcs    r9, r9, r1, lsr #31
@@ -221,5 +203,6 @@
     sbc     r2, r2, r2
     and     r1, r1, r2
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
-    stm.w   r0, {r3-r10}
-    bx      lr
+    .endm
+
+    negation fe256, {r3-r10}, r3, r4, r5, r6, r7, r8, r9, r10

@@ -10,21 +10,9 @@
     .set CARRY, 1
     .set BYTE, 26
 
-; limb = 4 bytes at Z + at
-    .macro load_limb limb, at
-    load_bytes 4, \limb, Z + \at
-    .endm
-
-    .macro store_limb limb, at
-    store_bytes 4, Z + \at, \limb
-    .endm
-
 ; Bytes of two limbs together, from the lowest on, and what that carries.
     .macro limbs first, next, limb, other
-    \first  \limb, \other
-    .irp i, 1, 2, 3
-    \next   \limb + \i, \other + \i
-    .endr
+    across  4, \first, \next, \limb, \other
     \next   CARRY, ZERO
     .endm
 
@@ -80,24 +68,24 @@
     function sunseal_avr_reduce_p256
     clr     ZERO
     clr     CARRY
-    load_limb M0, 0
-    load_limb M1, 4
-    load_limb M2, 8
-    load_limb M3, 12
-    load_limb M4, 16
-    load_limb M5, 20
+    load_bytes 4, M0, Z + 0
+    load_bytes 4, M1, Z + 4
+    load_bytes 4, M2, Z + 8
+    load_bytes 4, M3, Z + 12
+    load_bytes 4, M4, Z + 16
+    load_bytes 4, M5, Z + 20
     across  12, add, adc, M3, M0
     adc     CARRY, ZERO
     ; limb 6 of m, then limb 7
-    load_limb 26, 24
+    load_bytes 4, 26, Z + 24
     add     r26, CARRY
     to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
     neg     CARRY
     add_limb 26, M3
     add_limb 26, M0
-    store_limb 26, 24
-    load_limb 26, 28
+    store_bytes 4, Z + 24, 26
+    load_bytes 4, 26, Z + 28
     add     r26, CARRY
     to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
@@ -105,7 +93,7 @@
     add_limb 26, M4
     add_limb 26, M1
     sub_limb 26, M0
-    store_limb 26, 28
+    store_bytes 4, Z + 28, 26
     ; limb i of the result: t[8 + i] + m[i] + m[i + 2] - m[i + 1] + m[i + 5], as far as m has them
     take_carry M0
     add_limb M0, M2
@@ -134,10 +122,10 @@
     add_memory M5, 28
     sub_memory M5, 24
     add_memory M5, 52
-    store_limb M0, 0
-    store_limb M1, 4
-    load_limb 2, 24
-    load_limb 6, 28
+    store_bytes 4, Z + 0, M0
+    store_bytes 4, Z + 4, M1
+    load_bytes 4, 2, Z + 24
+    load_bytes 4, 6, Z + 28
     take_carry 2
     sub_limb 2, 6
     add_memory 2, 56

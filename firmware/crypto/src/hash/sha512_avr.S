@@ -24,21 +24,14 @@ sunseal_sha512_k:
 
     .macro right_1 x0, x1, x2, x3, x4, x5, x6, x7
     bst     \x0, 0
-    .irp    x, \x7, \x6, \x5, \x4, \x3, \x2, \x1, \x0
-    .ifc \x, \x7
-    lsr     \x
-    .else
-    ror     \x
-    .endif
-    .endr
+    lsr     \x7
+    each    ror, \x6, \x5, \x4, \x3, \x2, \x1, \x0
     bld     \x7, 7
     .endm
 
     .macro left_1 x0, x1, x2, x3, x4, x5, x6, x7
     lsl     \x0
-    .irp    x, \x1, \x2, \x3, \x4, \x5, \x6, \x7
-    rol     \x
-    .endr
+    each    rol, \x1, \x2, \x3, \x4, \x5, \x6, \x7
     adc     \x0, r1
     .endm
 
@@ -61,16 +54,7 @@ sunseal_sha512_k:
 
 ; T += the number at base + at
     .macro add_from base, at
-    .set AT, \at
-    .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    ldd     r0, \base + AT
-    .if AT == \at
-    add     r\t, r0
-    .else
-    adc     r\t, r0
-    .endif
-    .set AT, AT + 1
-    .endr
+    across_at 8, add, adc, 18, \base + \at
     .endm
 
     .macro copy_u_to_v
@@ -155,14 +139,7 @@ sunseal_sha512_k:
     ldi     r31, hi8(sunseal_sha512_k)
     ; T = h + W + K + Ch + Sigma1(e); after the loads of W, a lies at Y
 5:  load_from 8, 18, Y+
-    .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    lpm     r0, Z+
-    .ifc \t, 18
-    add     r\t, r0
-    .else
-    adc     r\t, r0
-    .endif
-    .endr
+    across_from 8, add, adc, 18, Z+, lpm
     add_from Y, 56
     load_number Y, 32, U
     clc
