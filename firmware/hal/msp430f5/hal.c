@@ -169,15 +169,7 @@ void hal_spi_init(void) {
 
 /* Information flash */
 
-#define SEGMENT_A (CHIP_INFO + 3 * HAL_SEGMENT_BYTES)
-
-static volatile uint16_t *segment_address(enum hal_segment segment) {
-    return (volatile uint16_t *)(uintptr_t)(SEGMENT_A - HAL_SEGMENT_BYTES * (uint16_t)segment);
-}
-
-uint16_t hal_flash_word(enum hal_segment segment, uint16_t word_index) {
-    return segment_address(segment)[word_index];
-}
+#include "msp430/segments.inc"
 
 void hal_flash_erase(enum hal_segment segment) {
     if (segment == HAL_SEGMENT_A)

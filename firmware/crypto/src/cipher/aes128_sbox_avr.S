@@ -71,7 +71,6 @@ aes_twice:
 ; registers:  r0, r18..r25, r2..r8 = state, r9..r11 = products, X, Z = tables, Y = round keys
 ; stack:      20 bytes with the return address
 ; cycles:     1807 for one block
-; clobbers:   r0, r18-r27, r30, r31
     function sunseal_aes128_sbox_encrypt
     each    push, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 28, 29
     movw    r28, r24

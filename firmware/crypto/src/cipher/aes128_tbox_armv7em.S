@@ -85,7 +85,6 @@ aes_t:
  * registers:  r0 = round keys, r1 = table, r2..r4, r9 and r5..r8 by turns = state
  * stack:      48 bytes
  * cycles:     625 for one block
- * clobbers:   r0-r3, r12
  */
     .balign 4
     function sunseal_aes128_tbox_encrypt
@@ -119,7 +118,6 @@ aes_t:
  * registers:  as above
  * stack:      84 bytes
  * cycles:     519 a block of 64
- * clobbers:   r0-r3, r12
  *
  * Of 256 blocks in a row only byte 15 of the counter differs: of the first round's columns only column 0 does, by
  * one look-up, and each column of the second round by one. The rest is kept, at the stack pointer:

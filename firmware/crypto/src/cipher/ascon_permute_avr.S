@@ -87,7 +87,6 @@
 ; registers:  r2..r9 = word 0, r18..r25 = another word, r10..r17 = it turned, r26 = constant, Z = state
 ; stack:      18 bytes with the return address
 ; cycles:     8672 for 12 rounds
-; clobbers:   r18-r27, r30, r31
     function sunseal_ascon_permute
     each    push, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
     movw    r30, r24

@@ -101,7 +101,6 @@
 ; registers:  r15 = state, r14 = constant, r13 walks over the words, others hold parts
 ; stack:      16 bytes with the return address
 ; cycles:     6342 for 12 rounds, 6598 on a classic CPU
-; clobbers:   r11-r15
     function sunseal_ascon_permute
     pushm.w #7, r10
     mov     r12, r15

@@ -139,7 +139,6 @@
 ; registers:  r18..r27, r30, r31 = slices and scratch, Y = round keys, r17 = count, r8..r15 = arguments
 ; stack:      13 bytes with the return address
 ; cycles:     3590 for one block
-; clobbers:   r0, r18-r27, r30, r31
     function sunseal_present_encrypt
     each    push, 28, 29, 17
     each    push, 15, 14, 13, 12, 11, 10, 9, 8

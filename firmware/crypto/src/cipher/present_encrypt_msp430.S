@@ -124,7 +124,6 @@
 ; registers:  r4..r9 = slices and scratch, r10..r12 = masks, r13 = round keys, r14 = in, r15 = count
 ; stack:      22 bytes with the return address
 ; cycles:     2164 for one block, 2188 on a classic CPU
-; clobbers:   r11-r15
     function sunseal_present_encrypt
     pushm.w #7, r10
     push    r15

@@ -39,7 +39,6 @@
 ;             r8..r11, r16, r17, r2, r3 = arguments
 ; stack:      20 bytes with the return address
 ; cycles:     3269 for one block
-; clobbers:   r0, r18-r27, r30, r31
     function sunseal_xtea_encrypt
     save_all
     movw    r16, r24

@@ -52,7 +52,6 @@
 ; registers:  r5:r4, r7:r6 = block, r8..r12 = scratch, r13 = round keys, r14 = in, then count, r15 = 0xff00
 ; stack:      24 bytes with the return address
 ; cycles:     2276 for one block, 2301 on a classic CPU
-; clobbers:   r11-r15
     function sunseal_xtea_encrypt
     pushm.w #7, r10
     push    r15

@@ -58,14 +58,7 @@
     ldrd    r0, r2, [r1]
     umull   lr, r8, r0, r3
     str     lr, [sp]
-    mov     r9, #0
-    umlal   r8, r9, r0, r4
-    mov     r10, #0
-    umlal   r9, r10, r0, r5
-    mov     r11, #0
-    umlal   r10, r11, r0, r6
-    mov     r12, #0
-    umlal   r11, r12, r0, r7
+    umlal_chain r0, r8, r9, r4,  r10, r5,  r11, r6,  r12, r7
     next_row r2, 1
     ldrd    r0, r2, [r1, #8]
     next_row r0, 2
@@ -132,37 +125,29 @@
     umull   r6, r7, r1, r1
     str.w   r6, [sp]
     adds.w  r6, r2, r2
-    mov     r8, #0
-    umlal   r7, r8, r1, r6
+    umlal_chain r1, r7, r8, r6
     str.w   r7, [sp, #4]
     adcs    r6, r3, r3
-    mov     r9, #0
-    umlal   r8, r9, r1, r6
+    umlal_chain r1, r8, r9, r6
     adcs    r7, r4, r4
-    mov     r10, #0
-    umlal   r9, r10, r1, r7
+    umlal_chain r1, r9, r10, r7
     adcs    r11, r5, r5
-    mov     r12, #0
-    umlal   r10, r12, r1, r11
+    umlal_chain r1, r10, r12, r11
     mov     lr, #0
     adc     lr, lr, #0
-    mov     r0, #0
-    umlal   r12, r0, r1, lr
-    mov     r1, #0
-    umlal   r8, r1, r2, r2
+    umlal_chain r1, r12, r0, lr
+    umlal_chain r2, r8, r1, r2
     bic     r6, r6, #1
     umaal   r9, r1, r2, r6
     umaal   r10, r1, r2, r7
     umaal   r12, r1, r2, r11
     umaal   r0, r1, r2, lr
-    mov     r2, #0
-    umlal   r10, r2, r3, r3
+    umlal_chain r3, r10, r2, r3
     bic     r7, r7, #1
     umaal   r12, r2, r3, r7
     umaal   r0, r2, r3, r11
     umaal   r1, r2, r3, lr
-    mov     r3, #0
-    umlal   r0, r3, r4, r4
+    umlal_chain r4, r0, r3, r4
     bic     r11, r11, #1
     umaal   r1, r3, r4, r11
     umaal   r2, r3, r4, lr

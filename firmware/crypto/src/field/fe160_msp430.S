@@ -51,7 +51,6 @@
 ; multiplication, which has pushed r4-r10 and then r.
 ; registers:  the high words in r4..r13
 ; cycles:     213
-; clobbers:   r11-r15
     function sunseal_fe160_reduce
     ; low += high
     mov     #sunseal_fe160_product+20, r14

@@ -83,7 +83,6 @@
 ; With high = h0 + 2^128 h1 the value is low - (h0 + h1) - 2^128 h1 + 2^96 (h0 + h1).
 ; registers:  h0 + h1 in r4..r11 and r15, then words 8 to 13 in r6..r11
 ; cycles:     262
-; clobbers:   r11-r15
     function sunseal_fe224_reduce
     mov     #sunseal_fe224_product+28, r14
     mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11

@@ -46,7 +46,6 @@
 ; multiplication, which has pushed r4-r10 and then r. Low + 38 high, and what that has above 2^255 once
 ; more 19 times. The result is below 2^255 + 2^13.
 ; cycles:     2740
-; clobbers:   r11-r15
     function sunseal_fe25519_fold
     mov     #sunseal_fe25519_product, r12
     mov     #sunseal_fe25519_product+32, r13
@@ -68,7 +67,6 @@
 ; registers:  words 16 and 17 of the product in r15 and r14
 ; stack:      28 bytes with the return address; static sunseal_fe25519_product
 ; cycles:     2806
-; clobbers:   r11-r15
     function sunseal_fe25519_mul121665
     pushm.w #7, r10
     push    r12

@@ -106,7 +106,6 @@
 ; registers:  r4..r9 = words, r14 walks over t, r13 over m, carries in r15 (6 words up), r10 (12), r11 (14),
 ;             r12 (16)
 ; cycles:     438
-; clobbers:   r11-r15
     function sunseal_fe256_reduce
     mov     #sunseal_fe256_product, r14
     load_six

@@ -66,7 +66,6 @@
 ; registers:  r5:r4 .. r13:r12 = a .. e; r15:r14 = a part; before the rounds r12 = where W[t-16] lies
 ; stack:      338 bytes with the return address
 ; cycles:     6269
-; clobbers:   r11-r15
     function sunseal_sha1_compress
     pushm.w #7, r10
     push    r12

@@ -85,7 +85,6 @@ sunseal_sha256_k:
 ; registers:  r12 = where W[t], then a lies; r13 = constants; r9:r8 = b ^ c; r7:r6 = T1; others hold parts
 ; stack:      306 bytes with the return address
 ; cycles:     14850
-; clobbers:   r11-r15
     function sunseal_sha256_compress
     pushm.w #7, r10
     push    r12

@@ -76,7 +76,6 @@ sunseal_sha512_k:
 ; registers:  r12 = where W[t], then a lies; r13 = constants; r11.. and r7.. = numbers; r14, r15 = parts
 ; stack:      722 bytes with the return address
 ; cycles:     42282
-; clobbers:   r11-r15
     function sunseal_sha512_compress
     pushm.w #7, r10
     push    r12

@@ -9,7 +9,6 @@
 ;             r11 = word of a, r9:r8 = product, r7 = mask, r10 = carry
 ; stack:      10 bytes with the return address
 ; cycles:     18 + 160 n
-; clobbers:   r11-r15
     function sunseal_mp_addmul1
     pushm.w #4, r10
     mov     #0, r10

@@ -40,7 +40,6 @@
 ;             r14 = bits left, r15 = what the words before carry
 ; stack:      36 bytes with the return address
 ; cycles:     77 + 489 n
-; clobbers:   r11-r15
     function sunseal_mp_combine
     pushm.w #7, r10
     push    r12                     ; 16(sp): r

@@ -10,7 +10,6 @@
 ;             r10 = even (the complement of odd), r11 = temporary, r15 = steps left
 ; stack:      18 bytes with the return address
 ; cycles:     628
-; clobbers:   r11-r15
     function sunseal_mp_divsteps
     pushm.w #7, r10
     push    r12

@@ -10,7 +10,6 @@
 ; registers:  r12 = r, r13 = a, r14 = b, r15 = words left, r11 = word
 ; stack:      4 bytes with the return address
 ; cycles:     12 + 13 n
-; clobbers:   r11-r15
     function sunseal_mp_add
     push    r10
     mov     #0, r10                 ; bit 0 is the carry
@@ -31,7 +30,6 @@
 ; registers:  as sunseal_mp_add
 ; stack:      4 bytes with the return address
 ; cycles:     12 + 13 n
-; clobbers:   r11-r15
     function sunseal_mp_sub
     push    r10
     mov     #1, r10                 ; bit 0 is the carry, which is no borrow
@@ -52,7 +50,6 @@
 ; registers:  r12 = r, r13 = a, r14 = mask, r15 = words left, r11 = word
 ; stack:      2 bytes with the return address
 ; cycles:     4 + 13 n
-; clobbers:   r11-r15
     function sunseal_mp_select
 1:  mov     @r13+, r11
     xor     @r12, r11
@@ -67,5 +64,4 @@
 ; registers:  see pick.inc
 ; stack:      20 bytes with the return address
 ; cycles:     25 + 737 n/4
-; clobbers:   r11-r15
     pick    sunseal_mp_pick, 32

@@ -10,5 +10,4 @@
 ; registers:  see pick.inc
 ; stack:      20 bytes with the return address
 ; cycles:     25 + 208 n/4
-; clobbers:   r11-r15
     pick    sunseal_mp_pick8, 8

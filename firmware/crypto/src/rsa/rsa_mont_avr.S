@@ -306,6 +306,20 @@ reduce_low:
     put     quotient_at, 30
     .endm
 
+; The columns of the upper half, each with its \products, and the way out.
+    .macro upper_columns products
+6:  lds     N, limbs
+    lds     T, column
+    cp      N, T
+    breq    7f
+    \products
+7:  reduce_high
+    rcall   count_high
+    breq    8f
+    rjmp    6b
+8:  rjmp    leave
+    .endm
+
 ; r25:r24 = r, r23:r22 = a, r21:r20 = b, Z = m
     .macro enter
     save_all
@@ -345,16 +359,7 @@ sunseal_rsa_montmul:
     rcall   count_low
     brne    1b
     rcall   upper_half
-2:  lds     N, limbs
-    lds     T, column
-    cp      N, T
-    breq    3f
-    times_high
-3:  reduce_high
-    rcall   count_high
-    breq    4f
-    rjmp    2b
-4:  rjmp    leave
+    upper_columns times_high
     .size sunseal_rsa_montmul, . - sunseal_rsa_montmul
 
 ; name:       void sunseal_rsa_montsqr(uint16_t *r, const uint16_t *a,
@@ -395,16 +400,7 @@ sunseal_rsa_montsqr:
     breq    3f
     rjmp    2b
 3:  rcall   upper_half
-4:  lds     N, limbs
-    lds     T, column
-    cp      N, T
-    breq    5f
-    square_high
-5:  reduce_high
-    rcall   count_high
-    breq    6f
-    rjmp    4b
-6:  rjmp    leave
+    upper_columns square_high
     .size sunseal_rsa_montsqr, . - sunseal_rsa_montsqr
 
 ; On to the next column; Z where the half is done. Columns of the lower half are counted from 0, those of
