@@ -2,7 +2,7 @@
  *
  * One workload between two edges of the trigger pin; see bench.h. The linker
  * gives bench_operation the address of the workload, and bench_setup that of its
- * set-up.
+ * set-up. The clock stays as it is after reset, since cycles are what is counted.
  */
 #include "bench.h"
 
@@ -10,23 +10,7 @@
 
 extern const uint8_t bench_input[];
 extern uint8_t bench_output[];
-BENCH_NOINIT uint16_t bench_input_len;
-BENCH_NOINIT int16_t bench_status;
-
-int16_t bench_setup(const uint8_t *in, uint16_t in_len, uint8_t *out);
-int16_t bench_operation(const uint8_t *in, uint16_t in_len, uint8_t *out);
-int main(void);
-
-#ifdef BOARD_HAS_WAIT_STATES
-/* Who measures at a clock that needs wait states writes their number into the image: the clock
- * stays as it is after reset, since cycles are what is counted. */
-extern const volatile uint8_t bench_wait_states;
-const volatile uint8_t bench_wait_states = 0;
-#endif
-
-WORKLOAD(no_setup) {
-    return 0;
-}
+#include "operation.inc"
 
 #if defined(SUNSEAL_AES_FPGA)
 void bench_coprocessor_wait(void) {

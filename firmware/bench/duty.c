@@ -11,8 +11,6 @@
 
 extern uint8_t bench_input[], bench_output[];
 extern const SUNSEAL_FLASH uint8_t duty_input[];
-BENCH_NOINIT uint16_t bench_input_len;
-BENCH_NOINIT int16_t bench_status;
 
 extern const volatile SUNSEAL_FLASH uint16_t duty_input_len, duty_mclk_khz;
 extern const volatile SUNSEAL_FLASH uint32_t duty_period_s;
@@ -24,18 +22,7 @@ const volatile SUNSEAL_FLASH uint32_t duty_period_s = 0; /* 0: one behind the ot
 extern uint32_t duty_count, duty_failed;
 uint32_t duty_count, duty_failed;
 
-int16_t bench_setup(const uint8_t *in, uint16_t in_len, uint8_t *out);
-int16_t bench_operation(const uint8_t *in, uint16_t in_len, uint8_t *out);
-int main(void);
-
-#ifdef BOARD_HAS_WAIT_STATES
-extern const volatile uint8_t bench_wait_states;
-const volatile uint8_t bench_wait_states = 0;
-#endif
-
-WORKLOAD(no_setup) {
-    return 0;
-}
+#include "operation.inc"
 
 #if defined(SUNSEAL_AES_FPGA)
 #include "sunseal/coprocessor.h"

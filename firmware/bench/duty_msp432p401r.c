@@ -4,7 +4,7 @@
  * calibration"), the watch crystal, and LPM3 with RTC_C, which runs on in it: timers do not. The
  * board's CC2500, which wakes by itself, is put to sleep over eUSCI_B0.
  */
-#include "duty.h"
+#include "duty_armv7em.h"
 
 #include "board.h"
 #include "msp432/dco.inc"
@@ -90,10 +90,5 @@ uint16_t duty_timer(uint32_t period_s) {
 }
 
 void duty_sleep(uint16_t seen) {
-    __asm__ volatile("cpsid i" ::: "memory");
-    while (duty_fired == seen) {
-        /* WFI ends by an interrupt that is held off, too; its handler runs behind CPSIE. */
-        __asm__ volatile("dsb\n\twfi\n\tcpsie i\n\tisb\n\tcpsid i" ::: "memory");
-    }
-    __asm__ volatile("cpsie i" ::: "memory");
+    sleep_until_fired(seen);
 }

@@ -3,7 +3,7 @@
  * MSI, or the PLL on it, in the lower voltage range that carries the clock; the watch crystal, and
  * Stop 2 with the RTC's wakeup timer, which runs on in it (RM0351, 5.3.8 and 38.3.6).
  */
-#include "duty.h"
+#include "duty_armv7em.h"
 
 #include "board.h"
 
@@ -88,12 +88,7 @@ uint16_t duty_timer(uint32_t period_s) {
 }
 
 void duty_sleep(uint16_t seen) {
-    __asm__ volatile("cpsid i" ::: "memory");
-    while (duty_fired == seen) {
-        /* WFI ends by an interrupt that is held off, too; its handler runs behind CPSIE. */
-        __asm__ volatile("dsb\n\twfi\n\tcpsie i\n\tisb\n\tcpsid i" ::: "memory");
-    }
-    __asm__ volatile("cpsie i" ::: "memory");
+    sleep_until_fired(seen);
     if (pll != 0)
         pll_on(); /* a Stop mode switches it off and MSI in */
 }

@@ -27,21 +27,12 @@
 
 #ifndef BOARD_TRIGGER
 #define BOARD_TRIGGER BIT0 /* port C */
-#define BOARD_TRIGGER_PORT PORTC
-#define BOARD_TRIGGER_DDR DDRC
+#define BOARD_TRIGGER_OUT PORTC
+#define BOARD_TRIGGER_DIR DDRC
 #endif
 #define BOARD_LOG_RXD BIT0 /* port E */
 #define BOARD_LOG_TXD BIT1 /* port E */
 
-static inline void board_trigger_init(void) {
-    BOARD_TRIGGER_PORT &= (uint8_t)~BOARD_TRIGGER;
-    BOARD_TRIGGER_DDR |= BOARD_TRIGGER;
-}
-static inline void board_trigger_high(void) {
-    BOARD_TRIGGER_PORT |= BOARD_TRIGGER;
-}
-static inline void board_trigger_low(void) {
-    BOARD_TRIGGER_PORT &= (uint8_t)~BOARD_TRIGGER;
-}
+#include "trigger.h"
 
 #endif

@@ -15,7 +15,7 @@ import model
 import numpy as np
 import vectors
 
-ORDERS = {curve.name: curve.n for curve in model.CURVES}
+CURVES = {curve.name: curve for curve in model.CURVES}
 ERROR_H = Path(__file__).resolve().parents[1] / "crypto" / "include" / "sunseal" / "error.h"
 ERRORS = {
     name: int(value) for name, value in re.findall(r"SUNSEAL_ERR_(\w+) = (-\d+)", ERROR_H.read_text(encoding="utf-8"))
@@ -151,7 +151,7 @@ def first() -> Iterator[Call]:
         blocks = tuple(map(In, case.inputs))
         size = len(case.expected)
         if case.operation == "keygen":
-            private = 21 if case.algorithm == "secp160r1" else 32
+            private = CURVES[case.algorithm].order_bytes
             yield Call(
                 case.name,
                 "ecc",
@@ -170,7 +170,7 @@ def first() -> Iterator[Call]:
                 yield Call(case.name, "ecc", f"{curve}_added", (*args, 0), 0, (case.expected,))
         elif case.operation == "verify":
             q, signature, digest = blocks
-            n = ORDERS[case.algorithm]
+            n = CURVES[case.algorithm].n
             half = len(signature.data) // 2
             r, s = (int.from_bytes(part, "big") for part in (signature.data[:half], signature.data[half:]))
             in_range = 0 < r < n and 0 < s < n

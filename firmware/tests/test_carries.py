@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from test_fields import BUILD, LIBRARIES, OPERATIONS, Operation, family, machine, numbers
+from test_fields import BUILD, LIBRARIES, OPERATIONS, Operation, family, has, machine, numbers
 
 from sunseal import EngineError, Machine, SunsealError, abi
 
@@ -198,15 +198,6 @@ def test_a_dropped_carry_gives_a_wrong_result(library: Path) -> None:
         told = carries(m, at, [(on_target(m, operation), operands(operation)) for operation in where])
         assert len(told) == 1, f"{m.describe(at)} takes a carry, and nothing tells when it does not"
     assert len(left) <= NEVER[family(m)], [m.describe(at) for at in left]
-
-
-def has(m: Machine, function: str) -> bool:
-    """Whether a library has it: some operations are the Cortex-M4's alone."""
-    try:
-        m.address(function)
-    except EngineError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("name", ["mul", "sqr", "add", "sub"])

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import pytest
 from table import COLUMNS
+from test_fields import family, has, machine
 
-from sunseal import EngineError, Machine
+from sunseal import Machine
 from sunseal.algorithms import Implementation
 from sunseal.boards import algorithms
 from sunseal.measurement import references
@@ -103,26 +104,10 @@ EACH = pytest.mark.parametrize("cipher", CIPHERS, ids=lambda c: c.name[8:])
 # --- On the targets -------------------------------------------------------------------------------------------
 
 
-def family(m: Machine) -> str:
-    """Name the kind of core."""
-    return "avr" if m.device.startswith("at") else "arm" if m.device.startswith("msp432") else "msp430"
-
-
-def has(m: Machine, name: str) -> bool:
-    """Say whether the library has it."""
-    try:
-        m.address(name)
-    except EngineError:
-        return False
-    return True
-
-
 @pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join(path.parts[-3:-1]))
 def target(request: pytest.FixtureRequest) -> Machine:
     """One machine for each library."""
-    m = Machine(request.param.parents[1].name, request.param)
-    m.run(until="main")
-    return m
+    return machine(request.param)
 
 
 def skip_without(m: Machine, cipher: Cipher) -> None:

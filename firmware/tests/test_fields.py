@@ -9,19 +9,18 @@ for all of them, no instruction that runs as the data want, and the registers th
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from heads import heads
 from table import COLUMNS
 
 from sunseal import EngineError, Machine
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
-SOURCES = Path(__file__).resolve().parents[1] / "crypto" / "src"
 # One board of each device: the others' libraries are the same.
 LIBRARIES = sorted(path for column in COLUMNS for path in (BUILD / column).glob("library-ecc*.elf"))
 """One of all curves, or on an MSP430 one for each."""
@@ -110,14 +109,22 @@ def numbers(field: Field) -> list[int]:
 
 def stated_cycles(function: str) -> int:
     """Read the count of cycles from the head of a routine for AVR."""
-    pattern = re.compile(rf"^; name: .*\b{function}\(.*(?:\n;.*)*?\n; cycles: +(\d+)$", re.MULTILINE)
-    (count,) = [head[1] for source in SOURCES.glob("*/*_avr.S") if (head := pattern.search(source.read_text("ascii")))]
-    return int(count)
+    (count,) = [head.base for head in heads() if head.name == function and head.file.stem.endswith("_avr")]
+    return count
 
 
 def family(m: Machine) -> str:
     """Name the kind of core."""
     return "avr" if m.device.startswith("at") else "arm" if m.device.startswith("msp432") else "msp430"
+
+
+def has(m: Machine, function: str) -> bool:
+    """Say whether a library has it: some operations are one core's alone."""
+    try:
+        m.address(function)
+    except EngineError:
+        return False
+    return True
 
 
 def machine(library: Path) -> Machine:

@@ -152,6 +152,20 @@ static void errors(void) {
           sunseal_ecdsa_secp160r1_verify(small, sig, hash, 32) == SUNSEAL_ERR_PUBLIC_KEY);
 }
 
+/* (a + b)(a - b) = a^2 - b^2 */
+#define DIFFERENCE_OF_SQUARES(field, p, n)                                                         \
+    do {                                                                                           \
+        sunseal_##field##_add(left, a, b);                                                         \
+        sunseal_##field##_sub(t, a, b);                                                            \
+        sunseal_##field##_mul(left, left, t);                                                      \
+        sunseal_##field##_sqr(right, a);                                                           \
+        sunseal_##field##_sqr(t, b);                                                               \
+        sunseal_##field##_sub(right, right, t);                                                    \
+        sunseal_##field##_sub(left, left, right);                                                  \
+        sunseal_mp_reduce_once(left, 0, p, t, n);                                                  \
+        check(#field " (a+b)(a-b) = a^2-b^2", sunseal_mp_is_zero(left, n) != 0);                   \
+    } while (0)
+
 /* Values between p and the top of the range, where a lost carry would show. */
 static void field_edges(void) {
     static const uint16_t edges[] = {0, 1, 0x7fff, 0x8000, 0xfffe, 0xffff};
@@ -164,29 +178,12 @@ static void field_edges(void) {
                 round & 1 ? edges[(seed >> 16) % 6] : (uint16_t)(round % 3 ? 0xffff : seed >> 16);
             b[i] = edges[(seed >> 24) % 6];
         }
-        /* (a + b)(a - b) = a^2 - b^2 */
-        sunseal_fe160_add(left, a, b);
-        sunseal_fe160_sub(t, a, b);
-        sunseal_fe160_mul(left, left, t);
-        sunseal_fe160_sqr(right, a);
-        sunseal_fe160_sqr(t, b);
-        sunseal_fe160_sub(right, right, t);
-        sunseal_fe160_sub(left, left, right);
         static const uint16_t p160[10] = {0xffff, 0x7fff, 0xffff, 0xffff, 0xffff,
                                           0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
-        sunseal_mp_reduce_once(left, 0, p160, t, 10);
-        check("fe160 (a+b)(a-b) = a^2-b^2", sunseal_mp_is_zero(left, 10) != 0);
-        sunseal_fe256_add(left, a, b);
-        sunseal_fe256_sub(t, a, b);
-        sunseal_fe256_mul(left, left, t);
-        sunseal_fe256_sqr(right, a);
-        sunseal_fe256_sqr(t, b);
-        sunseal_fe256_sub(right, right, t);
-        sunseal_fe256_sub(left, left, right);
         static const uint16_t p256[16] = {
             0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0, 0, 0, 0, 0, 0, 1, 0, 0xffff, 0xffff};
-        sunseal_mp_reduce_once(left, 0, p256, t, 16);
-        check("fe256 (a+b)(a-b) = a^2-b^2", sunseal_mp_is_zero(left, 16) != 0);
+        DIFFERENCE_OF_SQUARES(fe160, p160, 10);
+        DIFFERENCE_OF_SQUARES(fe256, p256, 16);
     }
 }
 

@@ -18,14 +18,16 @@ from pathlib import Path
 from types import ModuleType
 
 import intermittent
+import model
 import numpy as np
 import pytest
 import signature_faults
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_fields import has
 
 import sunseal
-from sunseal import EngineError, Machine, boards
+from sunseal import Machine, boards
 from sunseal.measurement import oracle
 from sunseal.measurement.cutting import Left
 
@@ -40,8 +42,8 @@ LOW_V, FULL_V = 2.0, 3.0
 SHORT_S = 0.1
 """Longer than a conversion and a save at 1 MHz."""
 
-ORDER_BYTES = {"secp160r1": 21, "p224": 28, "p256": 32}
-FIELD_BYTES = {"secp160r1": 20, "p224": 28, "p256": 32}
+ORDER_BYTES = {curve.name: curve.order_bytes for curve in model.CURVES}
+FIELD_BYTES = {curve.name: curve.field_digits // 2 for curve in model.CURVES}
 
 
 def program(curve: str, way: str, steps: int | None = None) -> intermittent.Program:
@@ -178,14 +180,6 @@ def test_a_signature_takes_one_count_of_cycles(elf: Path) -> None:
             taken.add(done.cycles)
         assert len(taken) == 1, (curve, sorted(taken))
     assert found == (0 if elf.stem.endswith("25519") else 1 if "-ecc-" in elf.stem else 3)
-
-
-def has(m: Machine, symbol: str) -> bool:
-    try:
-        m.address(symbol)
-    except EngineError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("curve", CURVES)

@@ -48,16 +48,9 @@
 void hal_load_tables(void);
 #define BOARD_LOAD_TABLES hal_load_tables
 
-static inline void board_trigger_init(void) {
-    P1OUT &= (uint8_t)~BOARD_TRIGGER;
-    P1DIR |= BOARD_TRIGGER;
-}
-static inline void board_trigger_high(void) {
-    P1OUT |= BOARD_TRIGGER;
-}
-static inline void board_trigger_low(void) {
-    P1OUT &= (uint8_t)~BOARD_TRIGGER;
-}
+#define BOARD_TRIGGER_OUT P1OUT
+#define BOARD_TRIGGER_DIR P1DIR
+#include "../trigger.h"
 
 /* Every pin that nothing drives is an output at 0, so that no input floats (SLAU208, digital I/O,
  * "Configuration of unused port pins"). PJ stays with JTAG. */

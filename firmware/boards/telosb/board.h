@@ -39,16 +39,9 @@
 /* Two AA cells, for the energy gate when the configuration has none: it is always open. */
 #define BOARD_STORAGE_UF UINT32_C(0xFFFFFFFF)
 
-static inline void board_trigger_init(void) {
-    P2OUT &= (uint8_t)~BOARD_TRIGGER;
-    P2DIR |= BOARD_TRIGGER;
-}
-static inline void board_trigger_high(void) {
-    P2OUT |= BOARD_TRIGGER;
-}
-static inline void board_trigger_low(void) {
-    P2OUT &= (uint8_t)~BOARD_TRIGGER;
-}
+#define BOARD_TRIGGER_OUT P2OUT
+#define BOARD_TRIGGER_DIR P2DIR
+#include "../trigger.h"
 
 /* Every pin that nothing drives is an output at 0, so that no input floats (SLAU049, digital I/O).
  */

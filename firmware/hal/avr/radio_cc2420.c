@@ -21,29 +21,9 @@ void hal_spi_init(void) {
     EICRB = RISING_6;
 }
 
-void hal_radio_power(bool on) {
-    if (on) {
-        PORTA |= BOARD_RADIO_VREG_EN;
-    } else {
-        PORTA &= (uint8_t)~(BOARD_RADIO_VREG_EN | BOARD_RADIO_RESETN);
-    }
-}
-
-void hal_radio_reset(void) {
-    PORTA &= (uint8_t)~BOARD_RADIO_RESETN;
-    hal_delay_us(10);
-    PORTA |= BOARD_RADIO_RESETN;
-    hal_delay_us(10);
-}
-
-bool hal_radio_select(void) {
-    PORTB &= (uint8_t)~BOARD_RADIO_CSN;
-    return true;
-}
-
-void hal_radio_deselect(void) {
-    PORTB |= BOARD_RADIO_CSN;
-}
+#define RADIO_SUPPLY PORTA
+#define RADIO_SELECT PORTB
+#include "cc2420.inc"
 
 uint8_t hal_spi_byte(uint8_t out) {
     SPDR = out;

@@ -220,29 +220,9 @@ void hal_spi_init(void) {
     P1IES &= (uint8_t)~BOARD_RADIO_FIFOP;
 }
 
-void hal_radio_power(bool on) {
-    if (on) {
-        P4OUT |= BOARD_RADIO_VREG_EN;
-    } else {
-        P4OUT &= (uint8_t)~(BOARD_RADIO_VREG_EN | BOARD_RADIO_RESETN);
-    }
-}
-
-void hal_radio_reset(void) {
-    P4OUT &= (uint8_t)~BOARD_RADIO_RESETN;
-    hal_delay_us(10);
-    P4OUT |= BOARD_RADIO_RESETN;
-    hal_delay_us(10);
-}
-
-bool hal_radio_select(void) {
-    P4OUT &= (uint8_t)~BOARD_RADIO_CSN;
-    return true;
-}
-
-void hal_radio_deselect(void) {
-    P4OUT |= BOARD_RADIO_CSN;
-}
+#define RADIO_SUPPLY P4OUT
+#define RADIO_SELECT P4OUT
+#include "cc2420.inc"
 
 uint8_t hal_spi_byte(uint8_t out) {
     U0TXBUF = out;
@@ -318,12 +298,7 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
 
 /* Marks and log */
 
-void hal_mark(bool high) {
-    if (high)
-        board_trigger_high();
-    else
-        board_trigger_low();
-}
+#include "mark.inc"
 
 #define LOG_BAUD 115200UL
 

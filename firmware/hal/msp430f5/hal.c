@@ -112,23 +112,15 @@ void hal_clock(uint16_t mclk_khz) {
 
 /* Storage voltage */
 
+#define ADC12_FLAGS ADC12IFG
+#include "msp430/adc12.inc"
+
 static uint16_t convert(uint8_t channel) {
     ADC12CTL0 = ADC12SHT0_8 | ADC12ON;
     ADC12CTL1 = ADC12SHP | ADC12SSEL_0;
     ADC12CTL2 = ADC12RES_2;
     ADC12MCTL0 = (uint8_t)(ADC12SREF_1 | channel);
-    /* Four conversions: the sum has two bits more than one. */
-    uint16_t sum = 0;
-    for (uint8_t i = 0; i < 4; i++) {
-        ADC12IFG = 0;
-        ADC12CTL0 |= ADC12ENC | ADC12SC;
-        while ((ADC12IFG & 1) == 0) {
-        }
-        sum = (uint16_t)(sum + ADC12MEM0);
-        ADC12CTL0 &= (uint16_t)~(ADC12ENC | ADC12SC);
-    }
-    ADC12CTL0 = 0;
-    return sum;
+    return sum_of_four();
 }
 
 static void reference_on(uint16_t bits) {
@@ -177,15 +169,7 @@ void hal_spi_init(void) {
 
 /* Information flash */
 
-#define SEGMENT_A (CHIP_INFO + 3 * HAL_SEGMENT_BYTES)
-
-static volatile uint16_t *segment_address(enum hal_segment segment) {
-    return (volatile uint16_t *)(uintptr_t)(SEGMENT_A - HAL_SEGMENT_BYTES * (uint16_t)segment);
-}
-
-uint16_t hal_flash_word(enum hal_segment segment, uint16_t word_index) {
-    return segment_address(segment)[word_index];
-}
+#include "msp430/segments.inc"
 
 void hal_flash_erase(enum hal_segment segment) {
     if (segment == HAL_SEGMENT_A)

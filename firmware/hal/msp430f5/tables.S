@@ -3,10 +3,9 @@
  * void hal_load_tables(void): copies what a linker script keeps above 64 KB, where 16-bit pointers
  * do not reach, to where the program reads it in RAM. From 0x10000 on, its length from the script.
  */
-    .section .text.hal_load_tables,"ax",@progbits
-    .global hal_load_tables
-    .type hal_load_tables,@function
-hal_load_tables:
+#include "function.inc"
+
+    function hal_load_tables
     mova    #0x10000, r12
     mov     #__tables_start, r13
 1:  cmp     #__tables_end, r13
@@ -15,4 +14,3 @@ hal_load_tables:
     incd    r13
     jmp     1b
 2:  ret
-    .size hal_load_tables, . - hal_load_tables

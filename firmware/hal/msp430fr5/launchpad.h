@@ -15,16 +15,8 @@ static inline void board_wait_states(uint8_t waits) {
     FRCTL0 = (uint16_t)(FRCTLPW | waits << 4);
 }
 
-static inline void board_trigger_init(void) {
-    P1OUT &= (uint8_t)~BOARD_TRIGGER;
-    P1DIR |= BOARD_TRIGGER;
-    PM5CTL0 &= (uint16_t)~LOCKLPM5; /* until then the pins stay as the reset left them */
-}
-static inline void board_trigger_high(void) {
-    P1OUT |= BOARD_TRIGGER;
-}
-static inline void board_trigger_low(void) {
-    P1OUT &= (uint8_t)~BOARD_TRIGGER;
-}
+#define BOARD_TRIGGER_OUT P1OUT
+#define BOARD_TRIGGER_DIR P1DIR
+#include "../../boards/trigger.h"
 
 #endif

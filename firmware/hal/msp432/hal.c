@@ -372,12 +372,7 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
 
 /* Marks and log */
 
-void hal_mark(bool high) {
-    if (high)
-        board_trigger_high();
-    else
-        board_trigger_low();
-}
+#include "mark.inc"
 
 #define LOG_BAUD 115200UL
 

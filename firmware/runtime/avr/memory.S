@@ -6,25 +6,37 @@
  */
 #include "function.inc"
 
-    ; void *memcpy(void *to r25:r24, const void *from r23:r22, size_t n r21:r20)
-    function memcpy
-    movw    r26, r24
-    movw    r30, r22
-    rjmp    2f
-1:  .rept   4
+    .macro copy_byte
     ld      r0, Z+
     st      X+, r0
+    .endm
+
+    .macro set_byte
+    st      X+, r22
+    .endm
+
+    ; The rest of a function that does so for r21:r20 bytes, four in a turn.
+    .macro each_byte does
+    rjmp    2f
+1:  .rept   4
+    \does
     .endr
 2:  subi    r20, 4
     sbci    r21, 0
     brcc    1b
     andi    r20, 3                  ; what is left, less 4
     rjmp    4f
-3:  ld      r0, Z+
-    st      X+, r0
+3:  \does
 4:  subi    r20, 1
     brcc    3b
     ret
+    .endm
+
+    ; void *memcpy(void *to r25:r24, const void *from r23:r22, size_t n r21:r20)
+    function memcpy
+    movw    r26, r24
+    movw    r30, r22
+    each_byte copy_byte
 
     ; void *memmove(void *to r25:r24, const void *from r23:r22, size_t n r21:r20)
     function memmove
@@ -48,19 +60,7 @@
     ; void *memset(void *to r25:r24, int value r23:r22, size_t n r21:r20)
     function memset
     movw    r26, r24
-    rjmp    2f
-1:  .rept   4
-    st      X+, r22
-    .endr
-2:  subi    r20, 4
-    sbci    r21, 0
-    brcc    1b
-    andi    r20, 3                  ; what is left, less 4
-    rjmp    4f
-3:  st      X+, r22
-4:  subi    r20, 1
-    brcc    3b
-    ret
+    each_byte set_byte
 
     ; int memcmp(const void *a r25:r24, const void *b r23:r22, size_t n r21:r20)
     function memcmp

@@ -8,10 +8,9 @@
  *   __mspabi_mpyl   r13:r12 * r15:r14      -> r13:r12
  *   __mspabi_mpyll  r11:r8 * r15:r12       -> r15:r12
  */
-    .section .text.__mspabi_mpyi,"ax",@progbits
-    .global __mspabi_mpyi
-    .type __mspabi_mpyi,@function
-__mspabi_mpyi:
+#include "function.inc"
+
+    function __mspabi_mpyi
     mov     r12, r14                ; r14 = a
     clr     r12
     mov     #16, r15
@@ -24,12 +23,8 @@ __mspabi_mpyi:
     dec     r15
     jnz     1b
     ret
-    .size __mspabi_mpyi, . - __mspabi_mpyi
 
-    .section .text.__mspabi_mpyl,"ax",@progbits
-    .global __mspabi_mpyl
-    .type __mspabi_mpyl,@function
-__mspabi_mpyl:
+    function __mspabi_mpyl
     pushm.w #4, r10                 ; r10, r9, r8, r7
     clr     r10                     ; r11:r10 = sum
     clr     r11
@@ -51,7 +46,6 @@ __mspabi_mpyl:
     mov     r11, r13
     popm.w  #4, r10
     ret
-    .size __mspabi_mpyl, . - __mspabi_mpyl
 
     .section .text.__mspabi_mpyll,"ax",@progbits
     .global __mspabi_mpyll

@@ -6,11 +6,10 @@
  *
  *   16 bits: r12, places in r13     32 bits: r13:r12, places in r14
  */
+#include "function.inc"
+
     .macro shift name, count, first, second
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
+    function \name
     tst     \count
     jz      2f
 1:  \first
@@ -20,7 +19,6 @@
     dec     \count
     jnz     1b
 2:  ret
-    .size \name, . - \name
     .endm
 
     shift __mspabi_slli, r13, "add r12, r12"
@@ -29,10 +27,7 @@
     shift __mspabi_sral, r14, "rra r13", "rrc r12"
 
     ; RRC takes the carry in: it has to be cleared at each step.
-    .section .text.__mspabi_srli,"ax",@progbits
-    .global __mspabi_srli
-    .type __mspabi_srli,@function
-__mspabi_srli:
+    function __mspabi_srli
     tst     r13
     jz      2f
 1:  clrc
@@ -40,12 +35,8 @@ __mspabi_srli:
     dec     r13
     jnz     1b
 2:  ret
-    .size __mspabi_srli, . - __mspabi_srli
 
-    .section .text.__mspabi_srll,"ax",@progbits
-    .global __mspabi_srll
-    .type __mspabi_srll,@function
-__mspabi_srll:
+    function __mspabi_srll
     tst     r14
     jz      2f
 1:  clrc
@@ -54,4 +45,3 @@ __mspabi_srll:
     dec     r14
     jnz     1b
 2:  ret
-    .size __mspabi_srll, . - __mspabi_srll

@@ -4,14 +4,9 @@
  * the objects that pointers point into instead of addresses, which a proof leaves open. With
  * addresses each length behind a check would be unknown.
  */
-#ifndef SUNSEAL_BUFFERS_H
-#define SUNSEAL_BUFFERS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "sunseal/error.h"
+#define sunseal_buffers_check sunseal_buffers_check_addresses
+#include "buffers.h"
+#undef sunseal_buffers_check
 
 static inline int sunseal_buffers_check(const void *out, size_t out_len, const void *in,
                                         size_t in_len, bool in_place) {
@@ -26,16 +21,3 @@ static inline int sunseal_buffers_check(const void *out, size_t out_len, const v
     bool both = i < o + out_len && o < i + in_len;
     return both && !(in_place && o == i) ? SUNSEAL_ERR_OVERLAP : SUNSEAL_OK;
 }
-
-#define SUNSEAL_REQUIRE(out, out_len, in, in_len, in_place)                                        \
-    do {                                                                                           \
-        int refused = sunseal_buffers_check(out, out_len, in, in_len, in_place);                   \
-        if (refused != SUNSEAL_OK) {                                                               \
-            return refused;                                                                        \
-        }                                                                                          \
-    } while (0)
-#define SUNSEAL_REQUIRE_APART(out, out_len, in, in_len)                                            \
-    SUNSEAL_REQUIRE(out, out_len, in, in_len, false)
-#define SUNSEAL_REQUIRE_BYTES(bytes, count) SUNSEAL_REQUIRE(NULL, 0, bytes, count, false)
-
-#endif

@@ -8,42 +8,10 @@
  * sources: cipher/ctr.c cipher/ccm.c cipher/cmac.c cipher/block.c
  * unwind: 300
  */
-#include "cipher/cipher.h"
-#include "proof.h"
+#include "cipher.h"
 #include "sunseal/ccm.h"
 #include "sunseal/cmac.h"
 #include "sunseal/ctr.h"
-
-#define BLOCK 16
-#define MOST 33
-
-static uint8_t key_schedule[BLOCK];
-static int answer;
-
-static int engine(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
-    READS(schedule, sizeof key_schedule);
-    READS(in, BLOCK * blocks);
-    MAY_WRITE(out, BLOCK * blocks);
-    return answer;
-}
-
-static int set_key(void *schedule, const uint8_t *key) {
-    READS(key, BLOCK);
-    MAY_WRITE(schedule, sizeof key_schedule);
-    return answer;
-}
-
-/* One or two blocks at a time; with `fails` its first call fails. */
-static struct sunseal_block cipher_of(uint8_t together, bool fails) {
-    answer = fails ? SUNSEAL_ERR_ENGINE : SUNSEAL_OK;
-    return (struct sunseal_block){.block_bytes = BLOCK,
-                                  .key_bytes = BLOCK,
-                                  .schedule_bytes = sizeof key_schedule,
-                                  .together = together,
-                                  .set_key = set_key,
-                                  .encrypt = engine,
-                                  .decrypt = engine};
-}
 
 static const uint8_t pieces[][2] = {{0, 1}, {15, 2}, {1, 15}, {16, 17}, {17, 15}, {33, 0}};
 static const uint8_t edges[] = {0, 1, 15, 16, 17, 33};

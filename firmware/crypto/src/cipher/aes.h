@@ -31,44 +31,27 @@ int sunseal_aes128_tbox_ctr(const void *schedule, uint8_t *out, const uint8_t *i
 #define SUNSEAL_AES128_TBOX_CTR NULL
 #endif
 
+#define SUNSEAL_AES128_BLOCK(schedule, blocks, set, enc, dec, counter)                             \
+    {.block_bytes = 16,                                                                            \
+     .key_bytes = 16,                                                                              \
+     .schedule_bytes = sizeof(struct schedule),                                                    \
+     .together = (blocks),                                                                         \
+     .set_key = (set),                                                                             \
+     .encrypt = (enc),                                                                             \
+     .decrypt = (dec),                                                                             \
+     .ctr = (counter)}
+
 #define SUNSEAL_AES128_SBOX                                                                        \
-    {.block_bytes = 16,                                                                            \
-     .key_bytes = 16,                                                                              \
-     .schedule_bytes = sizeof(struct sunseal_aes128),                                              \
-     .together = 1,                                                                                \
-     .set_key = sunseal_aes128_expand,                                                             \
-     .encrypt = sunseal_aes128_sbox_encrypt,                                                       \
-     .decrypt = sunseal_aes128_decrypt,                                                            \
-     .ctr = NULL}
-
+    SUNSEAL_AES128_BLOCK(sunseal_aes128, 1, sunseal_aes128_expand, sunseal_aes128_sbox_encrypt,    \
+                         sunseal_aes128_decrypt, NULL)
 #define SUNSEAL_AES128_TBOX                                                                        \
-    {.block_bytes = 16,                                                                            \
-     .key_bytes = 16,                                                                              \
-     .schedule_bytes = sizeof(struct sunseal_aes128),                                              \
-     .together = 1,                                                                                \
-     .set_key = sunseal_aes128_expand,                                                             \
-     .encrypt = sunseal_aes128_tbox_encrypt,                                                       \
-     .decrypt = sunseal_aes128_decrypt,                                                            \
-     .ctr = SUNSEAL_AES128_TBOX_CTR}
-
+    SUNSEAL_AES128_BLOCK(sunseal_aes128, 1, sunseal_aes128_expand, sunseal_aes128_tbox_encrypt,    \
+                         sunseal_aes128_decrypt, SUNSEAL_AES128_TBOX_CTR)
 #define SUNSEAL_AES128_FIXSLICE                                                                    \
-    {.block_bytes = 16,                                                                            \
-     .key_bytes = 16,                                                                              \
-     .schedule_bytes = sizeof(struct sunseal_aes128_fixslice),                                     \
-     .together = 2,                                                                                \
-     .set_key = sunseal_aes128_fixslice_set_key,                                                   \
-     .encrypt = sunseal_aes128_fixslice_encrypt,                                                   \
-     .decrypt = NULL,                                                                              \
-     .ctr = NULL}
-
+    SUNSEAL_AES128_BLOCK(sunseal_aes128_fixslice, 2, sunseal_aes128_fixslice_set_key,              \
+                         sunseal_aes128_fixslice_encrypt, NULL, NULL)
 #define SUNSEAL_AES128_HW                                                                          \
-    {.block_bytes = 16,                                                                            \
-     .key_bytes = 16,                                                                              \
-     .schedule_bytes = sizeof(struct sunseal_aes128),                                              \
-     .together = 1,                                                                                \
-     .set_key = sunseal_aes128_hw_set_key,                                                         \
-     .encrypt = sunseal_aes128_hw_encrypt,                                                         \
-     .decrypt = sunseal_aes128_hw_decrypt,                                                         \
-     .ctr = sunseal_aes128_hw_ctr}
+    SUNSEAL_AES128_BLOCK(sunseal_aes128, 1, sunseal_aes128_hw_set_key, sunseal_aes128_hw_encrypt,  \
+                         sunseal_aes128_hw_decrypt, sunseal_aes128_hw_ctr)
 
 #endif

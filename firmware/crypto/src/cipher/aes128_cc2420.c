@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
-#include "sunseal/aes.h"
+#include "aes.h"
 #include "sunseal/wipe.h"
 
 /* SWRS041: command strobes, configuration registers, RAM (which is read and written from an address
@@ -107,11 +107,5 @@ static int encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t
     return error;
 }
 
-const struct sunseal_block sunseal_aes128_cc2420 = {.block_bytes = 16,
-                                                    .key_bytes = 16,
-                                                    .schedule_bytes = sizeof(struct sunseal_cc2420),
-                                                    .together = 1,
-                                                    .set_key = set_key,
-                                                    .encrypt = encrypt,
-                                                    .decrypt = NULL,
-                                                    .ctr = NULL};
+const struct sunseal_block sunseal_aes128_cc2420 =
+    SUNSEAL_AES128_BLOCK(sunseal_cc2420, 1, set_key, encrypt, NULL, NULL);

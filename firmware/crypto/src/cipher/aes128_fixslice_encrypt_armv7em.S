@@ -146,7 +146,6 @@
  * registers:  r4..r11 = slices, r0 = round keys
  * stack:      132 bytes
  * cycles:     2629 for two blocks
- * clobbers:   r0-r3, r12
  */
     .balign 4
     function sunseal_aes128_fixslice_encrypt
@@ -216,4 +215,3 @@
     .endr
     add     sp, #FRAME+16
     pop.w   {r4-r11, pc}
-    .size sunseal_aes128_fixslice_encrypt, . - sunseal_aes128_fixslice_encrypt

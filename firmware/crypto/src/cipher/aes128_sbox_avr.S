@@ -3,7 +3,7 @@
 ; AES-128's encryption, the whole state in registers. Two tables in SRAM, each on a page of its own, so that
 ; an index is the lower half of a pointer: the S-box behind Z, the product with 2 behind X.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; Looked up by secret bytes: see aes.h.
     .section .data.sunseal_aes_pages,"aw",@progbits
@@ -71,20 +71,14 @@ aes_twice:
 ; registers:  r0, r18..r25, r2..r8 = state, r9..r11 = products, X, Z = tables, Y = round keys
 ; stack:      20 bytes with the return address
 ; cycles:     1807 for one block
-; clobbers:   r0, r18-r27, r30, r31
     function sunseal_aes128_sbox_encrypt
-    .irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 28, 29
-    push    r\n
-    .endr
+    each    push, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 28, 29
     movw    r28, r24
 1:  mov     r0, r18
     or      r0, r19
     brne    2f
     rjmp    3f
-2:  push    r18
-    push    r19
-    push    r22
-    push    r23
+2:  each    push, 18, 19, 22, 23
     movw    r26, r20
     .irp r, r0, r18, r19, r20, r21, r22, r23, r24, r25, r2, r3, r4, r5, r6, r7, r8
     ld      \r, X+
@@ -138,10 +132,7 @@ aes_twice:
     subi    r18, 1
     sbci    r19, 0
     rjmp    1b
-3:  .irp n, 29, 28, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-    pop     r\n
-    .endr
+3:  each    pop, 29, 28, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
     ldi     r24, 0
     ldi     r25, 0
     ret
-    .size sunseal_aes128_sbox_encrypt, . - sunseal_aes128_sbox_encrypt

@@ -14,21 +14,29 @@
 aes_t:
 #include "aes_t.inc"
 
-    /* One column of a round: byte 0 of a, 1 of b, 2 of c, 3 of d; the key at r0 + \key */
-    .macro column to, a, b, c, d, key
+    /* One column of a round: byte 0 of a, 1 of b, 2 of c, 3 of d; the key at r0 + \key. The three turns follow. */
+    .macro column_of load, to, a, b, c, d, key, second, third, fourth
     uxtb.w  \to, \a
     uxtb.w  r10, \b, ror #8
     uxtb.w  r11, \c, ror #16
     lsr.w   r12, \d, #24
-    ldr.w   \to, [r1, \to, lsl #2]
-    ldr.w   r10, [r1, r10, lsl #2]
-    ldr.w   r11, [r1, r11, lsl #2]
-    ldr.w   r12, [r1, r12, lsl #2]
+    .irp    byte, \to, r10, r11, r12
+    \load   \byte, [r1, \byte, lsl #2]
+    .endr
     ldr.w   lr, [r0, #\key]
-    eor.w   \to, \to, r10, ror #24
-    eor.w   \to, \to, r11, ror #16
-    eor.w   \to, \to, r12, ror #8
+    eor.w   \to, \to, r10, \second
+    eor.w   \to, \to, r11, \third
+    eor.w   \to, \to, r12, \fourth
     eor.w   \to, \to, lr
+    .endm
+
+    .macro column to, a, b, c, d, key
+    column_of ldr.w, \to, \a, \b, \c, \d, \key, "ror #24", "ror #16", "ror #8"
+    .endm
+
+    /* The last one: the second byte of a table's entry is the S-box. */
+    .macro last_column to, a, b, c, d, key
+    column_of ldrb.w, \to, \a, \b, \c, \d, \key, "lsl #8", "lsl #16", "lsl #24"
     .endm
 
     .macro round number, a, b, c, d, e, f, g, h
@@ -36,23 +44,6 @@ aes_t:
     column  \b, \f, \g, \h, \e, 16*(\number)+4
     column  \c, \g, \h, \e, \f, 16*(\number)+8
     column  \d, \h, \e, \f, \g, 16*(\number)+12
-    .endm
-
-    /* The last one: the second byte of a table's entry is the S-box. */
-    .macro last_column to, a, b, c, d, key
-    uxtb.w  \to, \a
-    uxtb.w  r10, \b, ror #8
-    uxtb.w  r11, \c, ror #16
-    lsr.w   r12, \d, #24
-    ldrb.w  \to, [r1, \to, lsl #2]
-    ldrb.w  r10, [r1, r10, lsl #2]
-    ldrb.w  r11, [r1, r11, lsl #2]
-    ldrb.w  r12, [r1, r12, lsl #2]
-    ldr.w   lr, [r0, #\key]
-    eor.w   \to, \to, r10, lsl #8
-    eor.w   \to, \to, r11, lsl #16
-    eor.w   \to, \to, r12, lsl #24
-    eor.w   \to, \to, lr
     .endm
 
     /* Rounds 3 to 10 from and to r5..r8; r1 moves on by a byte. */
@@ -94,7 +85,6 @@ aes_t:
  * registers:  r0 = round keys, r1 = table, r2..r4, r9 and r5..r8 by turns = state
  * stack:      48 bytes
  * cycles:     625 for one block
- * clobbers:   r0-r3, r12
  */
     .balign 4
     function sunseal_aes128_tbox_encrypt
@@ -122,14 +112,12 @@ aes_t:
 2:  mov.w   r0, #0
     add     sp, #12
     pop.w   {r4-r11, pc}
-    .size sunseal_aes128_tbox_encrypt, . - sunseal_aes128_tbox_encrypt
 
 /* name:       int sunseal_aes128_tbox_ctr(const void *schedule, uint8_t *out, const uint8_t *in, uint8_t *counter,
  *                                         size_t blocks)
  * registers:  as above
  * stack:      84 bytes
  * cycles:     519 a block of 64
- * clobbers:   r0-r3, r12
  *
  * Of 256 blocks in a row only byte 15 of the counter differs: of the first round's columns only column 0 does, by
  * one look-up, and each column of the second round by one. The rest is kept, at the stack pointer:
@@ -227,4 +215,3 @@ aes_t:
     .endr
     add     sp, #40
     pop.w   {r4-r11, pc}
-    .size sunseal_aes128_tbox_ctr, . - sunseal_aes128_tbox_ctr

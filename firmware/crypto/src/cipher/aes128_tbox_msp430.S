@@ -99,7 +99,6 @@ aes_s:
 ; registers:  r4..r13 = state and a column under way, r14 = table index, r15 = round keys
 ; stack:      30 bytes with the return address
 ; cycles:     1785 for one block, 1811 on a classic CPU
-; clobbers:   r11-r15
     function sunseal_aes128_tbox_encrypt
     pushm.w #7, r10
     push    r15                     ; 8(sp): blocks
@@ -159,4 +158,3 @@ aes_s:
     popm.w  #7, r10
     clr     r12
     ret
-    .size sunseal_aes128_tbox_encrypt, . - sunseal_aes128_tbox_encrypt

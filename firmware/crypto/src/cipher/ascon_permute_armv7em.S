@@ -72,7 +72,6 @@
  * registers:  r0..r9 = words 0 to 4, even bits and odd bits
  * stack:      40 bytes
  * cycles:     730 for 12 rounds
- * clobbers:   r0-r3, r12
  */
     .balign 4
     function sunseal_ascon_permute
@@ -101,4 +100,3 @@
     stm.w   r10, {r0-r9}
     add     sp, #4
     pop.w   {r4-r11, pc}
-    .size sunseal_ascon_permute, . - sunseal_ascon_permute

@@ -3,7 +3,7 @@
 ; Ascon's permutation, SP 800-232, section 3. Word 0 of the state stays in r2..r9, lowest byte first; word i
 ; lies at Z + 8i.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; The substitution on byte \n of each word
     .macro substitute n
@@ -49,17 +49,13 @@
     .macro right_1
     bst     r10, 0
     lsr     r17
-    .irp n, 16, 15, 14, 13, 12, 11, 10
-    ror     r\n
-    .endr
+    each    ror, 16, 15, 14, 13, 12, 11, 10
     bld     r17, 7
     .endm
 
     .macro left_1
     lsl     r10
-    .irp n, 11, 12, 13, 14, 15, 16, 17
-    rol     r\n
-    .endr
+    each    rol, 11, 12, 13, 14, 15, 16, 17
     adc     r10, r1
     .endm
 
@@ -79,31 +75,22 @@
     .endm
 
     .macro load word
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    ldd     18+\n, Z + 8*\word+\n
-    .endr
+    load_bytes 8, 18, Z + 8*\word
     copy    18
     .endm
 
     .macro store word
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    std     Z + 8*\word+\n, 18+\n
-    .endr
+    store_bytes 8, Z + 8*\word, 18
     .endm
 
 ; name:       void sunseal_ascon_permute(struct sunseal_ascon_state *state, uint8_t rounds)
 ; registers:  r2..r9 = word 0, r18..r25 = another word, r10..r17 = it turned, r26 = constant, Z = state
 ; stack:      18 bytes with the return address
 ; cycles:     8672 for 12 rounds
-; clobbers:   r18-r27, r30, r31
     function sunseal_ascon_permute
-    .irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
-    push    r\n
-    .endr
+    each    push, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
     movw    r30, r24
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    ldd     2+\n, Z + \n
-    .endr
+    load_bytes 8, 2, Z
     ; The constant of the last round is 0x4b, each one before it is larger by 15.
     mov     r26, r22
     swap    r26
@@ -156,11 +143,6 @@
     cpi     r26, 0x3c
     breq    2f
     rjmp    1b
-2:  .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    std     Z + \n, 2+\n
-    .endr
-    .irp n, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-    pop     r\n
-    .endr
+2:  store_bytes 8, Z, 2
+    each    pop, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
     ret
-    .size sunseal_ascon_permute, . - sunseal_ascon_permute

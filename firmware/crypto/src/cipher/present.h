@@ -17,6 +17,22 @@ int sunseal_present128_set_key(void *schedule, const uint8_t *key);
 int sunseal_present_encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks);
 int sunseal_present_decrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks);
 
+#define SUNSEAL_PRESENT_BLOCK(key, schedule, blocks, set, enc, dec)                                \
+    {.block_bytes = 8,                                                                             \
+     .key_bytes = (key),                                                                           \
+     .schedule_bytes = sizeof(struct schedule),                                                    \
+     .together = (blocks),                                                                         \
+     .set_key = (set),                                                                             \
+     .encrypt = (enc),                                                                             \
+     .decrypt = (dec),                                                                             \
+     .ctr = NULL}
+
+#if defined(__AVR__) || defined(__MSP430__)
+#define SUNSEAL_PRESENT_TOGETHER 1
+#else
+#define SUNSEAL_PRESENT_TOGETHER 2
+#endif
+
 /*
  * The bitsliced form. A block's 64 bits have three axes of four: bit b of an S-box, and the S-box's
  * number 4h + l. The substitution wants b to be the number of the word; the permutation sends

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "present.h"
 
-const struct sunseal_block sunseal_present80 = {.block_bytes = 8,
-                                                .key_bytes = 10,
-                                                .schedule_bytes = sizeof(struct sunseal_present),
-#if defined(__AVR__) || defined(__MSP430__)
-                                                .together = 1,
-#else
-                                                .together = 2,
-#endif
-                                                .set_key = sunseal_present80_set_key,
-                                                .encrypt = sunseal_present_encrypt,
-                                                .decrypt = sunseal_present_decrypt,
-                                                .ctr = NULL};
+const struct sunseal_block sunseal_present80 =
+    SUNSEAL_PRESENT_BLOCK(10, sunseal_present, SUNSEAL_PRESENT_TOGETHER, sunseal_present80_set_key,
+                          sunseal_present_encrypt, sunseal_present_decrypt);

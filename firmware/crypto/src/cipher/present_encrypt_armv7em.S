@@ -73,7 +73,6 @@
  * registers:  r4..r9 = slices and scratch, r0 = round keys, r3 = count
  * stack:      52 bytes
  * cycles:     1359 for two blocks
- * clobbers:   r0-r3, r12
  */
     .balign 4
     function sunseal_present_encrypt
@@ -145,4 +144,3 @@
 5:  add     sp, #16
     mov     r0, #0
     pop.w   {r4-r11, pc}
-    .size sunseal_present_encrypt, . - sunseal_present_encrypt

@@ -3,7 +3,7 @@
 ; PRESENT, bitsliced within the block: present.h says how. A slice is a pair of registers, named by the
 ; number of its lower one; all are above r15, where masks can be constants.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; Bits of \a that mask << 1 or << 2 names, and bits of \b that mask names, change places.
     .macro swap_byte a, b, shift, mask, t
@@ -139,14 +139,9 @@
 ; registers:  r18..r27, r30, r31 = slices and scratch, Y = round keys, r17 = count, r8..r15 = arguments
 ; stack:      13 bytes with the return address
 ; cycles:     3590 for one block
-; clobbers:   r0, r18-r27, r30, r31
     function sunseal_present_encrypt
-    push    r28
-    push    r29
-    push    r17
-    .irp n, 15, 14, 13, 12, 11, 10, 9, 8
-    push    r\n
-    .endr
+    each    push, 28, 29, 17
+    each    push, 15, 14, 13, 12, 11, 10, 9, 8
     movw    r14, r24
     movw    r12, r22
     movw    r10, r20
@@ -187,13 +182,8 @@
     sbc     r8, r1
     sbc     r9, r1
     rjmp    1b
-6:  .irp n, 8, 9, 10, 11, 12, 13, 14, 15
-    pop     r\n
-    .endr
-    pop     r17
-    pop     r29
-    pop     r28
+6:  each    pop, 8, 9, 10, 11, 12, 13, 14, 15
+    each    pop, 17, 29, 28
     ldi     r24, 0
     ldi     r25, 0
     ret
-    .size sunseal_present_encrypt, . - sunseal_present_encrypt

@@ -3,6 +3,7 @@
 ; PRESENT, bitsliced within the block: present.h says how. One word a slice.
 
 #include "function.inc"
+#include "../words.inc"
 
 ; Bits of \a that mask << shift names, and bits of \b that mask names, change places.
     .macro swap_step a, b, shift, mask, t
@@ -48,10 +49,7 @@
 ; Round key and S-box (Courtois, Hulme and Mourouzis, eprint 2011/475): bits 0 to 3 in \a \b \c \d before,
 ; in \t \c \d \u after, and \a \b are free. So four rounds bring every slice back to its register.
     .macro substitute a, b, c, d, t, u
-    xor     @r13+, \a
-    xor     @r13+, \b
-    xor     @r13+, \c
-    xor     @r13+, \d
+    across  xor, xor, @r13+,  \a, \b, \c, \d
     xor     \c, \b                  ; T1
     mov     \c, \t
     and     \b, \t
@@ -126,7 +124,6 @@
 ; registers:  r4..r9 = slices and scratch, r10..r12 = masks, r13 = round keys, r14 = in, r15 = count
 ; stack:      22 bytes with the return address
 ; cycles:     2164 for one block, 2188 on a classic CPU
-; clobbers:   r11-r15
     function sunseal_present_encrypt
     pushm.w #7, r10
     push    r15
@@ -167,4 +164,3 @@
     popm.w  #7, r10
     clr     r12
     ret
-    .size sunseal_present_encrypt, . - sunseal_present_encrypt

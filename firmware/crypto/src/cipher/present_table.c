@@ -103,22 +103,8 @@ static int decrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t
     return SUNSEAL_OK;
 }
 
-const struct sunseal_block sunseal_present80_table = {.block_bytes = 8,
-                                                      .key_bytes = 10,
-                                                      .schedule_bytes =
-                                                          sizeof(struct sunseal_present_table),
-                                                      .together = 1,
-                                                      .set_key = set_key80,
-                                                      .encrypt = encrypt,
-                                                      .decrypt = decrypt,
-                                                      .ctr = NULL};
+const struct sunseal_block sunseal_present80_table =
+    SUNSEAL_PRESENT_BLOCK(10, sunseal_present_table, 1, set_key80, encrypt, decrypt);
 
-const struct sunseal_block sunseal_present128_table = {.block_bytes = 8,
-                                                       .key_bytes = 16,
-                                                       .schedule_bytes =
-                                                           sizeof(struct sunseal_present_table),
-                                                       .together = 1,
-                                                       .set_key = set_key128,
-                                                       .encrypt = encrypt,
-                                                       .decrypt = decrypt,
-                                                       .ctr = NULL};
+const struct sunseal_block sunseal_present128_table =
+    SUNSEAL_PRESENT_BLOCK(16, sunseal_present_table, 1, set_key128, encrypt, decrypt);

@@ -2,13 +2,10 @@
 ;
 ; XTEA's encryption. A 32-bit number is four registers, named by the number of its lowest one.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
     .macro add32 to, from
-    add     \to, \from
-    adc     \to+1, \from+1
-    adc     \to+2, \from+2
-    adc     \to+3, \from+3
+    across  4, add, adc, \to, \from
     .endm
 
 ; w += ((v << 4 ^ v >> 5) + v) ^ round key. r22:r21..r18 becomes v << 3 with its 35 bits: v << 4 is one step
@@ -19,17 +16,12 @@
     clr     r22
     .rept 3
     lsl     r18
-    rol     r19
-    rol     r20
-    rol     r21
-    rol     r22
+    to_all  4, rol, 19
     .endr
     mov     r23, r19
     movw    r26, r20
     lsl     r18
-    rol     r19
-    rol     r20
-    rol     r21
+    to_all  3, rol, 19
     eor     r18, r23
     eor     r19, r26
     eor     r20, r27
@@ -47,11 +39,8 @@
 ;             r8..r11, r16, r17, r2, r3 = arguments
 ; stack:      20 bytes with the return address
 ; cycles:     3269 for one block
-; clobbers:   r0, r18-r27, r30, r31
     function sunseal_xtea_encrypt
-    .irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
-    push    r\n
-    .endr
+    save_all
     movw    r16, r24
     movw    r8, r22
     movw    r10, r20
@@ -83,10 +72,7 @@
     sbc     r2, r1
     sbc     r3, r1
     rjmp    1b
-4:  .irp n, 29, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-    pop     r\n
-    .endr
+4:  restore_all
     ldi     r24, 0
     ldi     r25, 0
     ret
-    .size sunseal_xtea_encrypt, . - sunseal_xtea_encrypt

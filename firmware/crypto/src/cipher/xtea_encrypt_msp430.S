@@ -3,6 +3,7 @@
 ; XTEA's encryption. A 32-bit number is a pair of registers.
 
 #include "function.inc"
+#include "../words.inc"
 
 ; w += ((v << 4 ^ v >> 5) + v) ^ round key. v << 3 is kept with its 35 bits: v << 4 is one step more, and v >> 5
 ; is v << 3 without its lowest byte.
@@ -28,12 +29,10 @@
     rlc     r9
     xor     r11, r8
     xor     r12, r9
-    add     \v_lo, r8
-    addc    \v_hi, r9
+    pairs   add, addc, \v_lo, r8,  \v_hi, r9
     xor     @r13+, r8
     xor     @r13+, r9
-    add     r8, \w_lo
-    addc    r9, \w_hi
+    pairs   add, addc, r8, \w_lo,  r9, \w_hi
     .endm
 
     .macro load_word w
@@ -53,7 +52,6 @@
 ; registers:  r5:r4, r7:r6 = block, r8..r12 = scratch, r13 = round keys, r14 = in, then count, r15 = 0xff00
 ; stack:      24 bytes with the return address
 ; cycles:     2276 for one block, 2301 on a classic CPU
-; clobbers:   r11-r15
     function sunseal_xtea_encrypt
     pushm.w #7, r10
     push    r15
@@ -89,4 +87,3 @@
     popm.w  #7, r10
     clr     r12
     ret
-    .size sunseal_xtea_encrypt, . - sunseal_xtea_encrypt

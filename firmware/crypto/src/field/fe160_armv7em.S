@@ -52,21 +52,13 @@
      * cycles:  120
      */
     callable sunseal_fe160_mul
-    core    sunseal_fe160_mul
     push.w  {r0, lr}
     sub.w   sp, sp, #20
     ldm.w   r2, {r3-r7}
     ldrd    r0, r2, [r1]
     umull   lr, r8, r0, r3
     str     lr, [sp]
-    mov     r9, #0
-    umlal   r8, r9, r0, r4
-    mov     r10, #0
-    umlal   r9, r10, r0, r5
-    mov     r11, #0
-    umlal   r10, r11, r0, r6
-    mov     r12, #0
-    umlal   r11, r12, r0, r7
+    umlal_chain r0, r8, r9, r4,  r10, r5,  r11, r6,  r12, r7
     next_row r2, 1
     ldrd    r0, r2, [r1, #8]
     next_row r0, 2
@@ -102,7 +94,6 @@
      * cycles:  139
      */
     callable4 sunseal_fe160_mul_sub
-    core    sunseal_fe160_mul_sub
     push.w  {r0, lr}
     sub.w   sp, sp, #20
     ldm.w   r8, {r3-r7}
@@ -128,44 +119,35 @@
      * cycles:  106
      */
     callable sunseal_fe160_sqr
-    core    sunseal_fe160_sqr
     push.w  {r0, lr}
     sub.w   sp, sp, #8
     ldm.w   r1, {r1-r5}
     umull   r6, r7, r1, r1
     str.w   r6, [sp]
     adds.w  r6, r2, r2
-    mov     r8, #0
-    umlal   r7, r8, r1, r6
+    umlal_chain r1, r7, r8, r6
     str.w   r7, [sp, #4]
     adcs    r6, r3, r3
-    mov     r9, #0
-    umlal   r8, r9, r1, r6
+    umlal_chain r1, r8, r9, r6
     adcs    r7, r4, r4
-    mov     r10, #0
-    umlal   r9, r10, r1, r7
+    umlal_chain r1, r9, r10, r7
     adcs    r11, r5, r5
-    mov     r12, #0
-    umlal   r10, r12, r1, r11
+    umlal_chain r1, r10, r12, r11
     mov     lr, #0
     adc     lr, lr, #0
-    mov     r0, #0
-    umlal   r12, r0, r1, lr
-    mov     r1, #0
-    umlal   r8, r1, r2, r2
+    umlal_chain r1, r12, r0, lr
+    umlal_chain r2, r8, r1, r2
     bic     r6, r6, #1
     umaal   r9, r1, r2, r6
     umaal   r10, r1, r2, r7
     umaal   r12, r1, r2, r11
     umaal   r0, r1, r2, lr
-    mov     r2, #0
-    umlal   r10, r2, r3, r3
+    umlal_chain r3, r10, r2, r3
     bic     r7, r7, #1
     umaal   r12, r2, r3, r7
     umaal   r0, r2, r3, r11
     umaal   r1, r2, r3, lr
-    mov     r3, #0
-    umlal   r0, r3, r4, r4
+    umlal_chain r4, r0, r3, r4
     bic     r11, r11, #1
     umaal   r1, r3, r4, r11
     umaal   r2, r3, r4, lr
@@ -175,6 +157,11 @@
     pop.w   {r0, lr}
     stm.w   r0, {r6-r10}
     bx      lr
+
+    .macro  operands
+    ldm.w   r1, {r3-r7}
+    ldm.w   r2, {r8-r12}
+    .endm
 
     /* r3 to r7 -= r8 to r12 */
     .macro  less first
@@ -194,26 +181,13 @@
     bx      lr
     .endm
 
-    /*
-     * name:    void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  64
-     */
-    callable sunseal_fe160_add
-    core    sunseal_fe160_add
-    ldm.w   r1, {r3-r7}
-    ldm.w   r2, {r8-r12}
+    .macro  sum_add
+    operands
     finish_sum
+    .endm
 
-    /*
-     * name:    void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  64
-     */
-    callable sunseal_fe160_sub
-    core    sunseal_fe160_sub
-    ldm.w   r1, {r3-r7}
-    ldm.w   r2, {r8-r12}
+    .macro  sum_sub
+    operands
     set_c   r1
     less    subs
     sbc     r2, r2, r2              /* -borrow */
@@ -225,6 +199,9 @@
     sbc     r4, r4, #0
     stm.w   r0, {r3-r7}
     bx      lr
+    .endm
+
+    sums    fe160
 
     /*
      * name:    void sunseal_fe160_sub2(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -233,9 +210,7 @@
      * cycles:  72
      */
     callable sunseal_fe160_sub2
-    core    sunseal_fe160_sub2
-    ldm.w   r1, {r3-r7}
-    ldm.w   r2, {r8-r12}
+    operands
     less    subs
     sbc     r2, r2, r2
     less    subs
@@ -259,7 +234,6 @@
      * cycles:  112
      */
     callable sunseal_fe160_abscissa
-    core    sunseal_fe160_abscissa
     push.w  {r4, lr}
     ldm.w   r0, {r3-r7}
     ldm.w   r1, {r8-r12}
@@ -291,14 +265,7 @@
     stm.w   r2, {r8-r12}
     pop.w   {r4, pc}
 
-    /*
-     * name:    void sunseal_fe160_three_halves(uint16_t *r, const uint16_t *a)
-     * does:    r = 3/2 a: half of a, or of a + p, and a
-     * stack:   36 bytes
-     * cycles:  70
-     */
-    callable sunseal_fe160_three_halves
-    core    sunseal_fe160_three_halves
+    .macro  one_and_a_half
     ldm.w   r1, {r3-r7}
     and     r2, r3, #1
     rsb     r2, r2, #0
@@ -309,29 +276,21 @@
     adcs.w  r12, r7, r2
     rrx_chain r12, r11, r10, r9, r8
     finish_sum
+    .endm
+
+    three_halves fe160
 
     .macro  add_p first, low, mask
     across  \first, adcs, r3, \low,  r4, \mask,  r5, \mask,  r6, \mask,  r7, \mask
     .endm
 
-    /*
-     * name:    void sunseal_fe160_negate_if(uint16_t *r, uint16_t mask)
-     * does:    the complement and p + 1, or 0; what lies above p once more
-     * stack:   36 bytes
-     * cycles:  61
-     */
-    callable sunseal_fe160_negate_if
-    core    sunseal_fe160_negate_if
-    sxth    r1, r1
-    ldm.w   r0, {r3-r7}
-    .irp    w, r3, r4, r5, r6, r7
-    eor     \w, \w, r1
-    .endr
+    .macro  add_p_twice
     lsrs.w  r2, r1, #1              /* the mask as carry */
     add_p   adcs, r2, r1
     sbc     r8, r8, r8
     and     r1, r1, r8
     lsr     r2, r1, #1
     add_p   adds, r2, r1
-    stm.w   r0, {r3-r7}
-    bx      lr
+    .endm
+
+    negation fe160, {r3-r7}, r3, r4, r5, r6, r7

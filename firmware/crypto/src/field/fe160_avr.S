@@ -3,7 +3,6 @@
 ; Arithmetic modulo p = 2^160 - c, c = 2^31 + 1. Every value below 2^160 goes in and comes out. No branch
 ; depends on data.
 
-#include "function.inc"
 #include "product_avr.inc"
 
 ; At sunseal_avr_product: the 40 bytes of a product, then 20 of M (see karatsuba_avr.inc).
@@ -34,35 +33,19 @@
     neg     r24
     ; 2^31 high: its half four bytes up, and its lowest bit in byte 3
     lsr     HI + 19
-    .set I, 18
-    .rept 19
-    ror     HI + I
-    .set I, I - 1
-    .endr
+    down    19, ror, HI
     clr     r23
     ror     r23
-    ldd     r26, Z + 0
-    ldd     r27, Z + 1
-    ldd     r28, Z + 2
-    ldd     r29, Z + 3
+    load_bytes 4, 26, Z
     add     r29, r23
-    .set I, 0
-    .rept 16
-    ldd     r0, Z + 4 + I
-    adc     HI + I, r0
-    .set I, I + 1
-    .endr
+    across_at 16, adc, adc, HI, Z + 4
     ; h = r21..r18, at most 2^31 + 1: h + 2^31 h into r18..r21, r22, r23, r0, r1
     adc     r18, r24
-    adc     r19, ZERO
-    adc     r20, ZERO
-    adc     r21, ZERO
+    to_all  3, adc, 19, ZERO
     movw    r22, r18
     movw    r0, r20
     lsr     r1
-    ror     r0
-    ror     r23
-    ror     r22
+    each    ror, 0, 23, 22
     clr     r24
     ror     r24
     add     r21, r24
@@ -70,19 +53,12 @@
     adc     r23, ZERO
     adc     r0, ZERO
     adc     r1, ZERO
-    add     r26, r18
-    adc     r27, r19
-    adc     r28, r20
-    adc     r29, r21
+    across  4, add, adc, 26, 18
     adc     HI, r22
     adc     HI + 1, r23
     adc     HI + 2, r0
     adc     HI + 3, r1
-    .set I, 4
-    .rept 12
-    adc     HI + I, ZERO
-    .set I, I + 1
-    .endr
+    to_all  12, adc, HI + 4, ZERO
     ; A carry now leaves less than 2^63 behind: c once more ends in byte 7.
     sbc     r24, r24
     mov     r23, r24
@@ -92,20 +68,11 @@
     adc     r27, ZERO
     adc     r28, ZERO
     adc     r29, r23
-    adc     HI, ZERO
-    adc     HI + 1, ZERO
-    adc     HI + 2, ZERO
-    adc     HI + 3, ZERO
+    to_all  4, adc, HI, ZERO
     pop     r31
     pop     r30
-    .irp i, 0, 1, 2, 3
-    std     Z + \i, 26 + \i
-    .endr
-    .set I, 0
-    .rept 16
-    std     Z + 4 + I, HI + I
-    .set I, I + 1
-    .endr
+    store_bytes 4, Z, 26
+    store_bytes 16, Z + 4, HI
     clr     r1
     restore_all
     ret
@@ -149,11 +116,7 @@
     .set I, I + 1
     .endr
     lsr     r27
-    .set I, 0
-    .rept 10
-    adc     \r + I, T + I
-    .set I, I + 1
-    .endr
+    across  10, adc, adc, \r, T
     sbc     r27, r27
     .endm
 
@@ -169,28 +132,10 @@
     columns 10, turning, load_low, store_low
     columns 10, turning, load_high, store_high
     ; the differences of the halves, in place
-    .set I, 0
-    .rept 10
-    ldd     r0, Y + I
-    .if I == 0
-    sub     A, r0
-    .else
-    sbc     A + I, r0
-    .endif
-    .set I, I + 1
-    .endr
+    across_at 10, sub, sbc, A, Y
     sbc     r22, r22
     sbiw    r26, 20
-    .set I, 0
-    .rept 10
-    ld      r0, X+
-    .if I == 0
-    sub     B, r0
-    .else
-    sbc     B + I, r0
-    .endif
-    .set I, I + 1
-    .endr
+    across_from 10, sub, sbc, B, X+
     sbc     r23, r23
     negate_if A, 10, r22
     negate_if B, 10, r23
@@ -200,17 +145,7 @@
     columns 10, turning, nothing, store_middle
     ; T = high L + low H. Bytes 10 to 19: T + low L -+ low M, bytes 20 to 29: T + high H -+ high M.
     .set T, 12
-    .set I, 0
-    .rept 10
-    ldd     T + I, Z + LOW + 10 + I
-    ldd     r0, Z + HIGH + I
-    .if I == 0
-    add     T, r0
-    .else
-    adc     T + I, r0
-    .endif
-    .set I, I + 1
-    .endr
+    pair_at 10, add, adc, T, Z + LOW + 10, Z + HIGH
     sbc     r24, r24                ; T's carry, negative as all carries here
     mov     r27, r26
     middle_and_t HI, 0
@@ -230,11 +165,7 @@
     add     r23, r24                ; the three carries into T
     neg     r23
     add     T, r23
-    .set I, 1
-    .rept 9
-    adc     T + I, ZERO
-    .set I, I + 1
-    .endr
+    to_all  9, adc, T + 1, ZERO
     sbc     r23, r23
     clr     r27
     middle_and_t HI, 10
@@ -255,13 +186,8 @@
     neg     r22
     add     r22, r26                ; not negative
     add     T, r22
-    .set I, 1
-    .rept 9
-    adc     T + I, ZERO
-    .set I, I + 1
-    .endr
+    to_all  9, adc, T + 1, ZERO
     reduce
-    .size sunseal_fe160_mul, . - sunseal_fe160_mul
 
 ; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  r2..r21 = a, Z = product
@@ -275,23 +201,14 @@
     push    r24
     push    r25
     movw    r30, r22
-    .set I, 0
-    .rept 20
-    ldd     A + I, Z + I
-    .set I, I + 1
-    .endr
+    load_bytes 20, A, Z
     ldi     r30, lo8(sunseal_avr_product)
     ldi     r31, hi8(sunseal_avr_product)
     clr     ZERO
     square_columns 20
-    .set I, 0
-    .rept 20
-    ldd     HI + I, Z + 20 + I
-    .set I, I + 1
-    .endr
+    load_bytes 20, HI, Z + 20
     .set ZERO, 25
     reduce
-    .size sunseal_fe160_sqr, . - sunseal_fe160_sqr
 
 ; r = a + b or a - b: what leaves at the top is worth c; if that leaves again, what is left is so near
 ; to 0 or 2^160 that c once more ends in byte 3.
@@ -310,9 +227,7 @@
     .endm
 
     .macro sum_with first, next
-    .irp r, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
-    push    r\r
-    .endr
+    each    push, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
     movw    r28, r24
     movw    r26, r22
     movw    r30, r20
@@ -328,34 +243,12 @@
     .set I, I + 1
     .endr
     c_where_it_left \first, \next
-    .set I, 4
-    .rept 16
-    \next   S + I, r1
-    .set I, I + 1
-    .endr
+    to_all  16, \next, S + 4, r1
     c_where_it_left \first, \next
     \next   S + 4, r1
-    .set I, 0
-    .rept 20
-    std     Y + I, S + I
-    .set I, I + 1
-    .endr
-    .irp r, 29, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6
-    pop     r\r
-    .endr
+    store_bytes 20, Y, S
+    each    pop, 29, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6
     ret
     .endm
 
-; name:       void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      16 bytes with the return address
-; cycles:     236
-    function sunseal_fe160_add
-    sum_with add, adc
-    .size sunseal_fe160_add, . - sunseal_fe160_add
-
-; name:       void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      16 bytes with the return address
-; cycles:     236
-    function sunseal_fe160_sub
-    sum_with sub, sbc
-    .size sunseal_fe160_sub, . - sunseal_fe160_sub
+    sums    fe160

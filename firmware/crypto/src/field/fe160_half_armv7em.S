@@ -11,7 +11,6 @@
      * cycles:  52
      */
     callable sunseal_fe160_half
-    core    sunseal_fe160_half
     ldm.w   r1, {r3-r7}
     and     r1, r3, #1
     rsb     r1, r1, #0

@@ -1,6 +1,5 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "function.inc"
 #include "half_avr.inc"
 
 ; (p + 1)/2 = 2^159 - 2^30
@@ -16,9 +15,4 @@
     .endif
     .endm
 
-; name:       void sunseal_fe160_half(uint16_t *r, const uint16_t *a)
-; stack:      4 bytes with the return address
-; cycles:     174
-    function sunseal_fe160_half
-    half    20, half_p
-    .size sunseal_fe160_half, . - sunseal_fe160_half
+    half_of fe160, 20, half_p

@@ -4,29 +4,11 @@
 
 #include "mpy.h"
 
-#include "comba32.inc"
+#include "comba_mpy32.inc"
 #include "function.inc"
 #include "../words.inc"
 
-; OP2 = limb J of the operand in r4..r13
-    .macro second_operand
-    .if J == 0
-    mov     r4, &OP2L
-    mov     r5, &OP2H
-    .elseif J == 1
-    mov     r6, &OP2L
-    mov     r7, &OP2H
-    .elseif J == 2
-    mov     r8, &OP2L
-    mov     r9, &OP2H
-    .elseif J == 3
-    mov     r10, &OP2L
-    mov     r11, &OP2H
-    .else
-    mov     r12, &OP2L
-    mov     r13, &OP2H
-    .endif
-    .endm
+    .set IN_REGISTERS, 10
 
 ; Behind the last column the product is whole.
     .macro last_column
@@ -71,7 +53,7 @@
     .if LATE
     add     &SUMEXT, r15
     .endif
-    second_operand
+    limb    J, OP2L, OP2H
     .set J, J - 1
     .set LATE, 1
     .endr
@@ -88,44 +70,26 @@
     .set K, K + 1
     .endr
     last_column
-    .size sunseal_fe160_mul, . - sunseal_fe160_mul
 
 ; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  a in r4..r13, r15 = carries of the column
 ; stack:      18 bytes with the return address; static sunseal_fe160_product
 ; cycles:     848
 ; clobbers:   r11-r15, MPY32
-    .macro first_operand lo, hi
-    mov     \lo, &MAC32L
-    mov     \hi, &MAC32H
+; += a_I a_J, twice where I and J differ
+    .macro square_term
+    limb    I, MAC32L, MAC32H
     .if LATE
     add     &SUMEXT, r15
     .endif
     .set LATE, 1
-    .endm
-
-; += a_I a_J, twice where I and J differ
-    .macro square_term
-    .if I == 0
-    first_operand r4, r5
-    .elseif I == 1
-    first_operand r6, r7
-    .elseif I == 2
-    first_operand r8, r9
-    .elseif I == 3
-    first_operand r10, r11
-    .else
-    first_operand r12, r13
-    .endif
-    second_operand
+    limb    J, OP2L, OP2H
     .if I != J
+    .rept 5
     nop
-    nop
-    nop
-    nop
-    nop
+    .endr
     add     &SUMEXT, r15
-    second_operand
+    limb    J, OP2L, OP2H
     .endif
     .endm
 
@@ -136,10 +100,8 @@
     mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r12
     mov     @r14, r13
     mov     #0, r15
-    mov     r4, &MPY32L
-    mov     r5, &MPY32H
-    mov     r4, &OP2L
-    mov     r5, &OP2H
+    limb    0, MPY32L, MPY32H
+    limb    0, OP2L, OP2H
     store_column sunseal_fe160_product, 0
     next_column
     .set K, 1
@@ -164,4 +126,3 @@
     .set K, K + 1
     .endr
     last_column
-    .size sunseal_fe160_sqr, . - sunseal_fe160_sqr

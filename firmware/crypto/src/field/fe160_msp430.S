@@ -3,86 +3,54 @@
 ; Sums, differences and the reduction modulo p = 2^160 - c, c = 2^31 + 1. Every value below 2^160
 ; goes in and comes out. No branch depends on data. Operands may overlap wholly.
 
-#include "function.inc"
-#include "../words.inc"
+#include "sums_msp430.inc"
 
 ; The product of a multiplication, 20 words, least significant first.
     buffer  sunseal_fe160_product, 40
 
-; name:       void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  r12 = r, r13 = a, r14 = b; words 0 to 9 in r4..r11, r14 at the end r15
-; stack:      18 bytes with the return address
-; cycles:     125
-; clobbers:   r11-r15
-    function sunseal_fe160_add
-    pushm.w #7, r10
-    mov_from r13,  r4, r5, r6, r7, r8, r9, r10, r11, r15
-    mov     @r13, r13
-    add_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r15
-    addc    @r14, r13
-    ; A carry is worth c; if that carries again, what is left is below c, and c once more stays
-    ; in the three lowest words.
-    subc    r14, r14                ; carry ? 0 : -1
-    inv     r14
-    push    r14
-    and     #1, r14
-    add     r14, r4
-    mov     @sp, r14
-    bic     #0x7fff, r14            ; bic leaves the carry alone
-    addc    r14, r5
-    adc_each r6, r7, r8, r9, r10, r11, r15, r13
+; r14 = -1 where \op has left at the top, else 0
+    .macro left op
     subc    r14, r14
+    .ifc    \op, add
     inv     r14
-    mov     r14, 0(sp)
-    and     #1, r14
-    add     r14, r4
-    pop     r14
-    bic     #0x7fff, r14            ; bic leaves the carry alone
-    addc    r14, r5
-    adc     r6
-    mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10, r11, r15, r13
-    popm.w  #7, r10
-    ret
-    .size sunseal_fe160_add, . - sunseal_fe160_add
+    .endif
+    .endm
 
-; name:       void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  as sunseal_fe160_add
-; stack:      18 bytes with the return address
-; cycles:     123
-; clobbers:   r11-r15
-    function sunseal_fe160_sub
+; r12[] = r13[] \op r14[], words 0 to 9 in r4..r11, r15 and r13: what leaves at the top is worth c; if that leaves again, c once more stays in the three lowest
+; words.
+    .macro sum op, opc
     pushm.w #7, r10
     mov_from r13,  r4, r5, r6, r7, r8, r9, r10, r11, r15
     mov     @r13, r13
-    sub_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r15
-    subc    @r14, r13
-    ; A borrow is paid back with c; if that borrows again, the rest is above 2^160 - c.
-    subc    r14, r14                ; borrow ? -1 : 0
+    across  \op, \opc, @r14+,  r4, r5, r6, r7, r8, r9, r10, r11, r15
+    \opc    @r14, r13
+    left    \op
     push    r14
     and     #1, r14
-    sub     r14, r4
+    \op     r14, r4
     mov     @sp, r14
-    bic     #0x7fff, r14
-    subc    r14, r5
-    sbc_each r6, r7, r8, r9, r10, r11, r15, r13
-    subc    r14, r14
+    bic     #0x7fff, r14            ; bic leaves the carry alone
+    \opc    r14, r5
+    across  \opc, \opc, #0,  r6, r7, r8, r9, r10, r11, r15, r13
+    left    \op
     mov     r14, 0(sp)
     and     #1, r14
-    sub     r14, r4
+    \op     r14, r4
     pop     r14
     bic     #0x7fff, r14
-    subc    r14, r5
-    sbc     r6
+    \opc    r14, r5
+    \opc    #0, r6
     mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10, r11, r15, r13
     popm.w  #7, r10
     ret
-    .size sunseal_fe160_sub, . - sunseal_fe160_sub
+    .endm
+
+    sums    fe160
 
 ; The end of every multiplication: reduces sunseal_fe160_product and returns to the caller of the
 ; multiplication, which has pushed r4-r10 and then r.
 ; registers:  the high words in r4..r13
 ; cycles:     213
-; clobbers:   r11-r15
     function sunseal_fe160_reduce
     ; low += high
     mov     #sunseal_fe160_product+20, r14
@@ -104,14 +72,11 @@
     mov_from r15,  r4, r5, r6, r7
     mov     #0, r8
     mov     #0, r9
-    add     r12, r4
-    addc    r13, r5
+    pairs   add, addc, r12, r4,  r13, r5
     adc_each r6, r7, r8
     clrc
     rrc_each r13, r12, r9
-    add     r9, r5
-    addc    r12, r6
-    addc    r13, r7
+    pairs   add, addc, r9, r5,  r12, r6,  r13, r7
     adc     r8
     mov_from r15,  r9, r10, r11, r12, r13
     mov     @r15, r14
@@ -123,12 +88,10 @@
     mov     r8, r15
     and     #1, r8
     and     #0x8000, r15
-    add     r8, r4
-    addc    r15, r5
+    pairs   add, addc, r8, r4,  r15, r5
     adc     r6
     adc     r7
     pop     r15
     mov_indexed 0, r15,  r4, r5, r6, r7, r9, r10, r11, r12, r13, r14
     popm.w  #7, r10
     ret
-    .size sunseal_fe160_reduce, . - sunseal_fe160_reduce

@@ -10,9 +10,7 @@
      */
     routine sunseal_fe160_pick
     pick    5
-    .irp    word, r4, r5, r6, r7, r8
-    eor     \word, \word, r3
-    .endr
+    complement r3, r4, r5, r6, r7, r8
     lsl     r2, r3, #31             /* p + 1 = 2^160 - 2^31 */
     add_chain r4, r2,  r5, r3,  r6, r3,  r7, r3
     adc.w   r8, r8, r3

@@ -45,6 +45,13 @@
     add.w   \h5, \h5, \h6
     .endm
 
+    /* r2 to r6, r11 and r7 are the result. */
+    .macro  give_back
+    stm.w   r0!, {r2-r6, r11}
+    str.w   r7, [r0]
+    bx      lr
+    .endm
+
     .macro  low_row w, at
     mov     lr, #0
     row4    lr, r7, r8, r9, r10, \w, r3, r4, r5, r6
@@ -71,12 +78,7 @@
     ldrd    r11, r12, [r2]
     umull   lr, r7, r11, r3
     str     lr, [sp]
-    mov     r8, #0
-    umlal   r7, r8, r11, r4
-    mov     r9, #0
-    umlal   r8, r9, r11, r5
-    mov     r10, #0
-    umlal   r9, r10, r11, r6
+    umlal_chain r11, r7, r8, r4,  r9, r5,  r10, r6
     low_row r12, 1
     ldrd    r11, r12, [r2, #8]
     low_row r11, 2
@@ -107,16 +109,13 @@
      * cycles:  210
      */
     callable sunseal_fe224_mul
-    core    sunseal_fe224_mul
     push.w  {r0, lr}
     sub.w   sp, sp, #28
     product7
     finish  r7, r8, r9, r10, r0, r1, lr, r12, r2, r3, r4, r5, r6, r11
     mov     r7, r0
     pop.w   {r0, lr}
-    stm.w   r0!, {r2-r6, r11}
-    str.w   r7, [r0]
-    bx      lr
+    give_back
 
     /*
      * name:    void sunseal_fe224_mul_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *c)
@@ -125,7 +124,6 @@
      * cycles:  234
      */
     callable4 sunseal_fe224_mul_sub
-    core    sunseal_fe224_mul_sub
     push.w  {r0, r2, lr}
     sub.w   sp, sp, #28
     mov.w   r2, r8
@@ -140,9 +138,7 @@
     fold    r1, r7, r8, r9, r2, r3, r4, r5, r6, r11, r0
     mov     r7, r0
     pop.w   {r0, r1, lr}
-    stm.w   r0!, {r2-r6, r11}
-    str.w   r7, [r0]
-    bx      lr
+    give_back
 
     /*
      * name:    void sunseal_fe224_sqr(uint16_t *r, const uint16_t *a)
@@ -151,35 +147,28 @@
      * cycles:  172
      */
     callable sunseal_fe224_sqr
-    core    sunseal_fe224_sqr
     push.w  {r0, lr}
     sub.w   sp, sp, #28
     ldm.w   r1, {r0-r6}
     adds.w  r11, r1, r1
     umull   r10, r7, r0, r0
     str     r10, [sp]
-    mov     r10, #0
-    umlal   r7, r10, r0, r11
+    umlal_chain r0, r7, r10, r11
     str.w   r7, [sp, #4]
     adcs    r11, r2, r2
-    mov     r7, #0
-    umlal   r10, r7, r0, r11
+    umlal_chain r0, r10, r7, r11
     adcs    lr, r3, r3
-    mov     r8, #0
-    umlal   r7, r8, r0, lr
-    mov     r9, #0
-    umlal   r10, r9, r1, r1
+    umlal_chain r0, r7, r8, lr
+    umlal_chain r1, r10, r9, r1
     str     r10, [sp, #8]
     bic     r11, r11, #1
     umaal   r7, r9, r1, r11
     str.w   r7, [sp, #12]
     umaal   r8, r9, r1, lr
-    mov     r11, #0
-    umlal   r8, r11, r2, r2
+    umlal_chain r2, r8, r11, r2
     bic     lr, lr, #1
     umaal   r9, r11, r2, lr
-    mov     r10, #0
-    umlal   r11, r10, r3, r3
+    umlal_chain r3, r11, r10, r3
     /* Columns 4 to 7 are r8, r9, r11, r10. Twice the upper three words pass by the lower four. */
     adcs    lr, r4, r4
     mov     r7, #0
@@ -219,9 +208,7 @@
     finish  r7, r8, r9, r12, r10, r0, r1, lr, r2, r3, r4, r5, r6, r11
     mov     r7, r10
     pop.w   {r0, lr}
-    stm.w   r0!, {r2-r6, r11}
-    str.w   r7, [r0]
-    bx      lr
+    give_back
 
     /* r3 to r9 = the words at r1, with those at r2 as operands of the first instruction, then of the others */
     .macro  combine first, others
@@ -233,32 +220,29 @@
     across  \others, \others, r7, r10,  r8, r11,  r9, r12
     .endm
 
-    /*
-     * name:    void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  83
-     */
-    callable sunseal_fe224_add
-    core    sunseal_fe224_add
-    combine adds, adcs
+    /* r3 to r9, and a carry in the flags */
+    .macro  finish_sum
     mov     r1, #0
     adc     r1, r1, #0
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
     bx      lr
+    .endm
 
-    /*
-     * name:    void sunseal_fe224_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  82
-     */
-    callable sunseal_fe224_sub
-    core    sunseal_fe224_sub
+    .macro  sum_add
+    combine adds, adcs
+    finish_sum
+    .endm
+
+    .macro  sum_sub
     combine subs, sbcs
     sbc     r1, r1, r1
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
     bx      lr
+    .endm
+
+    sums    fe224
 
     /*
      * name:    void sunseal_fe224_sub2(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -267,7 +251,6 @@
      * cycles:  106
      */
     callable sunseal_fe224_sub2
-    core    sunseal_fe224_sub2
     push.w  {r2, lr}
     combine subs, sbcs
     sbc     lr, lr, lr
@@ -281,14 +264,7 @@
     stm.w   r0, {r3-r9}
     pop.w   {pc}
 
-    /*
-     * name:    void sunseal_fe224_three_halves(uint16_t *r, const uint16_t *a)
-     * does:    r = 3/2 a: half of a, or of a + p, and a
-     * stack:   36 bytes
-     * cycles:  97
-     */
-    callable sunseal_fe224_three_halves
-    core    sunseal_fe224_three_halves
+    .macro  one_and_a_half
     ldm.w   r1, {r3-r9}
     and     r2, r3, #1
     rsb     r10, r2, #0
@@ -298,29 +274,16 @@
     add_chain r3, r2,  r4, r10,  r5, r11,  r6, r12
     ldm.w   r1, {r10-r12}
     adc_chain r7, r10,  r8, r11,  r9, r12
-    mov     r1, #0
-    adc     r1, r1, #0
-    fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
-    stm.w   r0, {r3-r9}
-    bx      lr
+    finish_sum
+    .endm
+
+    three_halves fe224
 
     .macro  add_p first, bit, mask
     across  \first, adcs, r3, \bit,  r4, #0,  r5, #0,  r6, \mask,  r7, \mask,  r8, \mask,  r9, \mask
     .endm
 
-    /*
-     * name:    void sunseal_fe224_negate_if(uint16_t *r, uint16_t mask)
-     * does:    the complement and p + 1, or 0; what lies above p once more
-     * stack:   36 bytes
-     * cycles:  72
-     */
-    callable sunseal_fe224_negate_if
-    core    sunseal_fe224_negate_if
-    sxth    r1, r1
-    ldm.w   r0, {r3-r9}
-    .irp    w, r3, r4, r5, r6, r7, r8, r9
-    eor     \w, \w, r1
-    .endr
+    .macro  add_p_twice
     and     r2, r1, #1
     lsrs.w  r10, r1, #1             /* the mask as carry */
     add_p   adcs, r2, r1
@@ -328,5 +291,6 @@
     and     r1, r1, r10
     and     r2, r2, r10
     add_p   adds, r2, r1
-    stm.w   r0, {r3-r9}
-    bx      lr
+    .endm
+
+    negation fe224, {r3-r9}, r3, r4, r5, r6, r7, r8, r9

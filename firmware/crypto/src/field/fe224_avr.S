@@ -3,29 +3,15 @@
 ; Arithmetic modulo p = 2^224 - 2^96 + 1. Every value below 2^224 goes in and comes out. No branch
 ; depends on data.
 
-#include "function.inc"
 #include "product_avr.inc"
 
 ; r[] = or (with another op) r[] op the n bytes at Z + at
     .macro bytes_at first, next, r, at, n
-    .set I, 0
-    .rept \n
-    ldd     r0, Z + \at + I
-    .if I == 0
-    \first  \r, r0
-    .else
-    \next   \r + I, r0
-    .endif
-    .set I, I + 1
-    .endr
+    across_at \n, \first, \next, \r, Z + \at
     .endm
 
     .macro load r, at, n
-    .set I, 0
-    .rept \n
-    ldd     \r + I, Z + \at + I
-    .set I, I + 1
-    .endr
+    load_bytes \n, \r, Z + \at
     .endm
 
 ; The registers of the result: bytes 0 to 11, 12 to 23, 24 to 27.
@@ -87,15 +73,7 @@
     bytes_at add, adc, V12, 44, 12
     sbc     r26, r26                ; the carry of S, negative
     load    V0, 0, 12
-    .set I, 0
-    .rept 12
-    .if I == 0
-    sub     V0, V12
-    .else
-    sbc     V0 + I, V12 + I
-    .endif
-    .set I, I + 1
-    .endr
+    across  12, sub, sbc, V0, V12
     sbc     r27, r27
     add     r27, r26                ; the carry into byte 12, from -2 to 0
     bytes_at add, adc, V12, 12, 12
@@ -105,15 +83,8 @@
     mov     r28, r27
     lsl     r28
     sbc     r28, r28
-    .set I, 0
-    .rept 12
-    .if I == 0
     add     V12, r27
-    .else
-    adc     V12 + I, r28
-    .endif
-    .set I, I + 1
-    .endr
+    to_all  11, adc, V12 + 1, r28
     clr     r29
     adc     r28, r29
     add     r1, r28
@@ -124,9 +95,7 @@
     lsl     r0
     sbc     r0, r0
     add     V24, r1
-    adc     V24 + 1, r0
-    adc     V24 + 2, r0
-    adc     V24 + 3, r0
+    to_all  3, adc, V24 + 1, r0
     mov     r1, r0
     sbc     r0, r0
     sub     r1, r0
@@ -149,29 +118,8 @@
     clr     r1
     restore_all
     ret
-    .size sunseal_avr_reduce_p224, . - sunseal_avr_reduce_p224
 
-; name:       void sunseal_fe224_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      32 bytes with the return address
-; cycles:     4570
-    function sunseal_fe224_mul
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_product_28
-    jmp     sunseal_avr_reduce_p224
-    .size sunseal_fe224_mul, . - sunseal_fe224_mul
-
-; name:       void sunseal_fe224_sqr(uint16_t *r, const uint16_t *a)
-; stack:      26 bytes with the return address
-; cycles:     3329
-    function sunseal_fe224_sqr
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_square_28
-    jmp     sunseal_avr_reduce_p224
-    .size sunseal_fe224_sqr, . - sunseal_fe224_sqr
+    products fe224, 28, sunseal_avr_reduce_p224
 
 ; r = a + b or a - b: what leaves at the top is worth 2^96 - 1; if that leaves again, what is left is
 ; so near to 0 or 2^224 that 2^96 - 1 once more ends in byte 12.
@@ -189,39 +137,15 @@
     bytes_at \first, \next, 2, 0, 28
     .irp n, 28, 13
     sbc     r0, r0
-    .set I, 0
-    .rept \n
-    .if I == 0
     \first  2, r0
-    .elseif I < 12
-    \next   2 + I, r0
-    .else
-    \next   2 + I, r1
-    .endif
-    .set I, I + 1
-    .endr
+    to_all  11, \next, 3, r0
+    to_all  \n - 12, \next, 14, r1
     .endr
     pop     r31
     pop     r30
-    .set I, 0
-    .rept 28
-    std     Z + I, 2 + I
-    .set I, I + 1
-    .endr
+    store_bytes 28, Z, 2
     restore_all
     ret
     .endm
 
-; name:       void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      24 bytes with the return address
-; cycles:     332
-    function sunseal_fe224_add
-    sum_with add, adc
-    .size sunseal_fe224_add, . - sunseal_fe224_add
-
-; name:       void sunseal_fe224_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      24 bytes with the return address
-; cycles:     332
-    function sunseal_fe224_sub
-    sum_with sub, sbc
-    .size sunseal_fe224_sub, . - sunseal_fe224_sub
+    sums    fe224

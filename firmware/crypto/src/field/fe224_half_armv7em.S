@@ -11,7 +11,6 @@
      * cycles:  60
      */
     callable sunseal_fe224_half
-    core    sunseal_fe224_half
     ldm.w   r1, {r3-r9}
     and     r1, r3, #1
     rsb     r2, r1, #0

@@ -1,6 +1,5 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "function.inc"
 #include "half_avr.inc"
 
 ; (p + 1)/2 = 2^223 - 2^95 + 1
@@ -18,9 +17,4 @@
     .endif
     .endm
 
-; name:       void sunseal_fe224_half(uint16_t *r, const uint16_t *a)
-; stack:      4 bytes with the return address
-; cycles:     236
-    function sunseal_fe224_half
-    half    28, half_p
-    .size sunseal_fe224_half, . - sunseal_fe224_half
+    half_of fe224, 28, half_p

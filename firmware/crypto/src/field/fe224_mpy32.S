@@ -4,7 +4,7 @@
 
 #include "mpy.h"
 
-#include "comba32.inc"
+#include "comba_mpy32.inc"
 #include "function.inc"
 #include "../words.inc"
 
@@ -25,13 +25,5 @@
     mov     r15, r14
     multiply_limbs sunseal_fe224_product, 7
     br      #sunseal_fe224_reduce
-    .size sunseal_fe224_mul, . - sunseal_fe224_mul
 
-; name:       void sunseal_fe224_sqr(uint16_t *r, const uint16_t *a)
-; registers:  limbs 0 to 4 of a in r4..r13, r14 = a, r15 = carries of the column
-; stack:      18 bytes with the return address; static sunseal_fe224_product
-; cycles:     1376
-; clobbers:   r11-r15, MPY32
-    function sunseal_fe224_sqr
     square_and_reduce fe224, 7
-    .size sunseal_fe224_sqr, . - sunseal_fe224_sqr

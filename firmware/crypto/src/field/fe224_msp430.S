@@ -3,8 +3,7 @@
 ; Sums, differences and the reduction modulo p = 2^224 - 2^96 + 1. Every value below 2^224 goes in and
 ; comes out. No branch depends on data. Operands may overlap wholly.
 
-#include "function.inc"
-#include "../words.inc"
+#include "sums_msp430.inc"
 
 ; The product of a multiplication, 28 words, least significant first.
     buffer  sunseal_fe224_product, 56
@@ -40,49 +39,30 @@
     .endr
     .endm
 
-    .macro store_low_words
+; r12[] = r13[] \op r14[], words 0 to 6 in r4..r10, r15 = word, then mask: 2^224 is worth 2^96 - 1; if that leaves at the top again, what is left is below 2^97, and once more
+; stays in words 0 to 6.
+    .macro sum op, opc
+    pushm.w #7, r10
+    words   \op, \opc
+    left    \op
+    low_words \op, \opc
+    high_words \opc
+    left    \op
+    low_words \op, \opc
     mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10
+    popm.w  #7, r10
+    ret
     .endm
 
-; name:       void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  r12 = r, r13 = a, r14 = b, words 0 to 6 in r4..r10, r15 = word, then mask
-; stack:      16 bytes with the return address
-; cycles:     166
-; clobbers:   r11-r15
-    function sunseal_fe224_add
-    pushm.w #7, r10
-    words   add, addc
-    ; 2^224 is worth 2^96 - 1; if that carries again, what is left is below 2^97, and once more
-    ; stays in words 0 to 6.
+; r15 = -1 where \op has left at the top, else 0
+    .macro left op
     subc    r15, r15
-    inv     r15                     ; carry ? -1 : 0
-    low_words add, addc
-    high_words addc
-    subc    r15, r15
+    .ifc    \op, add
     inv     r15
-    low_words add, addc
-    store_low_words
-    popm.w  #7, r10
-    ret
-    .size sunseal_fe224_add, . - sunseal_fe224_add
+    .endif
+    .endm
 
-; name:       void sunseal_fe224_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  as sunseal_fe224_add
-; stack:      16 bytes with the return address
-; cycles:     164
-; clobbers:   r11-r15
-    function sunseal_fe224_sub
-    pushm.w #7, r10
-    words   sub, subc
-    subc    r15, r15                ; borrow ? -1 : 0
-    low_words sub, subc
-    high_words subc
-    subc    r15, r15
-    low_words sub, subc
-    store_low_words
-    popm.w  #7, r10
-    ret
-    .size sunseal_fe224_sub, . - sunseal_fe224_sub
+    sums    fe224
 
 ; r4 = -c, r5 = c > 0 ? -1 : 0, r12 = c + r5 for c = r15, signed and small: words 0, 1 to 5 and 6 of
 ; c (2^96 - 1)
@@ -103,7 +83,6 @@
 ; With high = h0 + 2^128 h1 the value is low - (h0 + h1) - 2^128 h1 + 2^96 (h0 + h1).
 ; registers:  h0 + h1 in r4..r11 and r15, then words 8 to 13 in r6..r11
 ; cycles:     262
-; clobbers:   r11-r15
     function sunseal_fe224_reduce
     mov     #sunseal_fe224_product+28, r14
     mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11
@@ -114,8 +93,7 @@
     adc     r15
     sub_absolute sunseal_fe224_product,  r4, r5, r6, r7, r8, r9, r10, r11
     subc    r12, r12                ; borrow ? -1 : 0
-    add     r4, &sunseal_fe224_product+12
-    addc    r5, &sunseal_fe224_product+14
+    to_memory add, addc, sunseal_fe224_product+12,  r4, r5
     adc     r12
     sub     r15, r12                ; what comes to word 8, -2 to 1
     mov     r12, r13
@@ -159,4 +137,3 @@
     mov_indexed 16, r12,  r6, r7, r8, r9, r10, r11
     popm.w  #7, r10
     ret
-    .size sunseal_fe224_reduce, . - sunseal_fe224_reduce

@@ -10,9 +10,7 @@
      */
     routine sunseal_fe224_pick
     pick    7
-    .irp    word, r4, r5, r6, r7, r8, r9, r10
-    eor     \word, \word, r3
-    .endr
+    complement r3, r4, r5, r6, r7, r8, r9, r10
     and     r2, r3, #2              /* p + 1 = 2^224 - 2^96 + 2 */
     add_chain r4, r2,  r5, #0,  r6, #0,  r7, r3,  r8, r3,  r9, r3
     adc.w   r10, r10, r3

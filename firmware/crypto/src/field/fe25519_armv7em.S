@@ -16,7 +16,6 @@
      * cycles:  216
      */
     callable sunseal_fe25519_mul
-    core    sunseal_fe25519_mul
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #32
     product8 36
@@ -29,7 +28,6 @@
      * cycles:  165
      */
     callable sunseal_fe25519_sqr
-    core    sunseal_fe25519_sqr
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #32
     square8
@@ -43,7 +41,6 @@
      * cycles:  70
      */
     callable sunseal_fe25519_mul121665
-    core    sunseal_fe25519_mul121665
     ldm.w   r1, {r3-r10}
     movw    r1, #121664 & 0xffff
     movt    r1, #121664 >> 16
@@ -53,28 +50,20 @@
     stm.w   r0, {r3-r10}
     bx      lr
 
-    /*
-     * name:    void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  81
-     */
-    callable sunseal_fe25519_add
-    core    sunseal_fe25519_add
+    .macro  sum_add
     combine8 adds, adcs
     mov     r1, #0
     adc     r1, r1, #0
     fold    r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+    .endm
 
-    /*
-     * name:    void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  81
-     */
-    callable sunseal_fe25519_sub
-    core    sunseal_fe25519_sub
+    .macro  sum_sub
     combine8 subs, sbcs
     unborrow r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+    .endm
+
+    sums    fe25519

@@ -6,7 +6,6 @@
 ; No carry runs twice through a number: what the highest bytes are worth beyond 2^255 is taken off and
 ; added below, times 19, before the rest is computed, and bit 255 has room for what that still carries.
 
-#include "function.inc"
 #include "product_avr.inc"
 
 ; Eight bytes of low + 38 high, from byte at: products of even bytes in EVEN, of odd ones in ODD, then
@@ -28,18 +27,12 @@
     mul     r0, r28
     movw    ODD + \i, r0
     .endr
-    add     EVEN + 1, ODD
-    .irp i, 1, 2, 3, 4, 5, 6
-    adc     EVEN + 1 + \i, ODD + \i
-    .endr
+    across  7, add, adc, EVEN + 1, ODD
     mov     r16, ODD + 7
     clr     r17
     adc     r16, r17
     lsr     r29
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
-    ldd     r0, Z + \at + \i
-    adc     EVEN + \i, r0
-    .endr
+    across_at 8, adc, adc, EVEN, Z + \at
     sbc     r29, r29
     .endm
 
@@ -47,9 +40,7 @@
 ; at the product.
     function sunseal_avr_reduce_25519
     ldi     r28, 38
-    clr     r29
-    clr     r16
-    clr     r17
+    each    clr, 29, 16, 17
     eight   24
     .set I, 0
     .rept 4
@@ -68,9 +59,7 @@
     pop     r26
     .irp at, 0, 8, 16
     eight   \at
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
-    st      X+, EVEN + \i
-    .endr
+    store_to 8, X+, EVEN
     .endr
     clr     r1
     sub     r16, r29
@@ -82,29 +71,8 @@
     .endr
     restore_all
     ret
-    .size sunseal_avr_reduce_25519, . - sunseal_avr_reduce_25519
 
-; name:       void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      32 bytes with the return address
-; cycles:     5545
-    function sunseal_fe25519_mul
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_product_32
-    jmp     sunseal_avr_reduce_25519
-    .size sunseal_fe25519_mul, . - sunseal_fe25519_mul
-
-; name:       void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
-; stack:      26 bytes with the return address
-; cycles:     4019
-    function sunseal_fe25519_sqr
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_square_32
-    jmp     sunseal_avr_reduce_25519
-    .size sunseal_fe25519_sqr, . - sunseal_fe25519_sqr
+    products fe25519, 32, sunseal_avr_reduce_25519
 
 ; r = a + b - q p, or a - b + q p. With t the sum or difference of the highest bytes, the true one is
 ; from t 2^248 to (t + 2) 2^248, or from (t - 1) 2^248 to (t + 1) 2^248; then these q keep r below 2^256:
@@ -114,9 +82,7 @@
 ;
 ; registers:  Y = a, Z = b, X = r; r18..r25 = eight bytes; r17 = q; r16, r15 = carries as masks
     .macro sum_with first, next
-    .irp r, 15, 16, 17, 28, 29
-    push    r\r
-    .endr
+    each    push, 15, 16, 17, 28, 29
     movw    r26, r24
     movw    r28, r22
     movw    r30, r20
@@ -139,20 +105,15 @@
     clr     r16
     .set BLOCK, 0
     .rept 4
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
-    ldd     18 + \i, Y + 8*BLOCK + \i
-    .endr
+    load_bytes 8, 18, Y + 8*BLOCK
     .if BLOCK > 0
     lsr     r16
     .endif
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
-    ldd     r0, Z + 8*BLOCK + \i
-    .if BLOCK + \i == 0
-    \first  r18, r0
+    .if BLOCK == 0
+    across_at 8, \first, \next, 18, Z
     .else
-    \next   18 + \i, r0
+    across_at 8, \next, \next, 18, Z + 8*BLOCK
     .endif
-    .endr
     .if BLOCK < 3
     sbc     r16, r16
     .endif
@@ -162,9 +123,7 @@
     lsr     r15
     \next   r18, r1
     .endif
-    .irp i, 1, 2, 3, 4, 5, 6, 7
-    \next   18 + \i, r1
-    .endr
+    to_all  7, \next, 19, r1
     .if BLOCK < 3
     sbc     r15, r15
     .else
@@ -173,30 +132,14 @@
     ror     r17
     eor     r25, r17
     .endif
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
-    st      X+, 18 + \i
-    .endr
+    store_to 8, X+, 18
     .set BLOCK, BLOCK + 1
     .endr
-    .irp r, 29, 28, 17, 16, 15
-    pop     r\r
-    .endr
+    each    pop, 29, 28, 17, 16, 15
     ret
     .endm
 
-; name:       void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      7 bytes with the return address
-; cycles:     315
-    function sunseal_fe25519_add
-    sum_with add, adc
-    .size sunseal_fe25519_add, . - sunseal_fe25519_add
-
-; name:       void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      7 bytes with the return address
-; cycles:     317
-    function sunseal_fe25519_sub
-    sum_with sub, sbc
-    .size sunseal_fe25519_sub, . - sunseal_fe25519_sub
+    sums    fe25519
 
 ; name:       void sunseal_fe25519_mul121665(uint16_t *r, const uint16_t *a)
 ; registers:  Z = a, X = r; three bytes of a in turn from r18, three of the column from r21; r2 = 0,
@@ -213,9 +156,7 @@
     .endm
 
     function sunseal_fe25519_mul121665
-    push    r2
-    push    r28
-    push    r29
+    each    push, 2, 28, 29
     movw    r26, r24
     movw    r30, r22
     clr     ZERO
@@ -223,9 +164,7 @@
     ldi     r25, hi8(121665)
     ; q = 121665 times the three highest bytes, over 2^23 (they weigh 2^232): what is beyond 2^255, but
     ; for less than 2^249
-    ldd     r18, Z + 29
-    ldd     r19, Z + 30
-    ldd     r20, Z + 31
+    load_bytes 3, 18, Z + 29
     clr     r23
     mul     r18, r24
     mov     r21, r1
@@ -244,9 +183,7 @@
     adc     r21, r20
     adc     r28, ZERO
     lsl     r22
-    rol     r23
-    rol     r21
-    rol     r28
+    each    rol, 23, 21, 28
     mov     r29, r23                ; q = r28:r21:r23, r29 its lowest byte
     ; 19 q, which begins the lowest column
     ldi     r20, 19
@@ -286,8 +223,5 @@
     .set K, K + 1
     .endr
     clr     r1
-    pop     r29
-    pop     r28
-    pop     r2
+    each    pop, 29, 28, 2
     ret
-    .size sunseal_fe25519_mul121665, . - sunseal_fe25519_mul121665

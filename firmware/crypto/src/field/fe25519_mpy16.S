@@ -5,31 +5,6 @@
 #include "product8_mpy16.inc"
 #include "karatsuba25519.inc"
 
-; name:       void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  see product16.inc
-; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_product8_halves
-; cycles:     2688
-; clobbers:   r11-r15, MPY
-    function sunseal_fe25519_mul
-    multiply
-    .size sunseal_fe25519_mul, . - sunseal_fe25519_mul
-
-; name:       void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
-; registers:  see product16.inc
-; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_product8_halves
-; cycles:     2140
-; clobbers:   r11-r15, MPY
-    function sunseal_fe25519_sqr
-    square_number
-    .size sunseal_fe25519_sqr, . - sunseal_fe25519_sqr
-
-; What a multiplication and a squaring end with.
-; cycles:     397
-; clobbers:   r11-r15, MPY
-    function sunseal_fe25519_fold
-    fold
-    .size sunseal_fe25519_fold, . - sunseal_fe25519_fold
-
 ; name:       void sunseal_fe25519_mul121665(uint16_t *r, const uint16_t *a)
 ; registers:  r12 = r, r13 walks over a, r11:r10 = what the words below carry, r14 = the word before, which
 ;             2^16 of 121665 lifts, r9 = word, r15 = highest word
@@ -40,9 +15,7 @@
     push    r10
     push    r9
     mov     #121665 & 0xffff, &MPY
-    mov     #0, r10
-    mov     #0, r11
-    mov     #0, r14
+    across  mov, mov, #0,  r10, r11, r14
     .set K, 0
     .rept 16
     mov     @r13+, r9
@@ -85,4 +58,3 @@
     pop     r9
     pop     r10
     ret
-    .size sunseal_fe25519_mul121665, . - sunseal_fe25519_mul121665

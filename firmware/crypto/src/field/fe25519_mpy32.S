@@ -5,31 +5,6 @@
 #include "product8_mpy32.inc"
 #include "karatsuba25519.inc"
 
-; name:       void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  see product16.inc
-; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_product8_halves
-; cycles:     1788
-; clobbers:   r11-r15, MPY32
-    function sunseal_fe25519_mul
-    multiply
-    .size sunseal_fe25519_mul, . - sunseal_fe25519_mul
-
-; name:       void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
-; registers:  see product16.inc
-; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_product8_halves
-; cycles:     1627
-; clobbers:   r11-r15, MPY32
-    function sunseal_fe25519_sqr
-    square_number
-    .size sunseal_fe25519_sqr, . - sunseal_fe25519_sqr
-
-; What a multiplication and a squaring end with.
-; cycles:     397
-; clobbers:   r11-r15, MPY32
-    function sunseal_fe25519_fold
-    fold
-    .size sunseal_fe25519_fold, . - sunseal_fe25519_fold
-
 ; name:       void sunseal_fe25519_mul121665(uint16_t *r, const uint16_t *a)
 ; registers:  r12 = r, r13 walks over a, r15:r14 = highest limb, r11:r10 = what the limbs below carry
 ; stack:      4 bytes with the return address
@@ -77,10 +52,8 @@
     adc     r11
     .set K, K + 1
     .endr
-    add     r10, r14
-    addc    r11, r15
+    pairs   add, addc, r10, r14,  r11, r15
     mov     r14, 28(r12)
     mov     r15, 30(r12)
     pop     r10
     ret
-    .size sunseal_fe25519_mul121665, . - sunseal_fe25519_mul121665

@@ -2,35 +2,12 @@
 ;
 ; Multiplication and squaring modulo 2^255 - 19 without a multiplier.
 
-#include "rows.inc"
-#include "rows_square.inc"
+#include "rows_mpynone.inc"
 #include "times19.inc"
 
     .set N, 16
 
-; name:       void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
-; registers:  see rows_square.inc
-; stack:      28 bytes with the return address; static sunseal_fe25519_product
-; cycles:     25018
-; clobbers:   r11-r15
-    function sunseal_fe25519_sqr
-    pushm.w #7, r10
-    push    r12
-    square_rows sunseal_fe25519_product
-    br      #sunseal_fe25519_fold
-    .size sunseal_fe25519_sqr, . - sunseal_fe25519_sqr
-
-; name:       void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  see rows.inc
-; stack:      28 bytes with the return address; static sunseal_fe25519_product
-; cycles:     38048
-; clobbers:   r11-r15
-    function sunseal_fe25519_mul
-    pushm.w #7, r10
-    push    r12
-    multiply_rows sunseal_fe25519_product
-    br      #sunseal_fe25519_fold
-    .size sunseal_fe25519_mul, . - sunseal_fe25519_mul
+    products fe25519, fold
 
 ; r12[] = sunseal_fe25519_product[], 15 words and the highest in r5, + 19 times the two words \high:\low, to
 ; which \high:\low goes; r4, r6, r13 are used
@@ -39,16 +16,14 @@
     mov     \high, r6
     rla     r4
     rlc     r6
-    add     r4, \low
-    addc    r6, \high
+    pairs   add, addc, r4, \low,  r6, \high
     rla     r4
     rlc     r6
     rla     r4
     rlc     r6
     rla     r4
     rlc     r6
-    add     r4, \low
-    addc    r6, \high
+    pairs   add, addc, r4, \low,  r6, \high
     mov     #sunseal_fe25519_product, r13
     mov     @r13+, r4
     add     \low, r4
@@ -71,7 +46,6 @@
 ; multiplication, which has pushed r4-r10 and then r. Low + 38 high, and what that has above 2^255 once
 ; more 19 times. The result is below 2^255 + 2^13.
 ; cycles:     2740
-; clobbers:   r11-r15
     function sunseal_fe25519_fold
     mov     #sunseal_fe25519_product, r12
     mov     #sunseal_fe25519_product+32, r13
@@ -88,13 +62,11 @@
     add_times_19 r15, r14
     popm.w  #7, r10
     ret
-    .size sunseal_fe25519_fold, . - sunseal_fe25519_fold
 
 ; name:       void sunseal_fe25519_mul121665(uint16_t *r, const uint16_t *a)
 ; registers:  words 16 and 17 of the product in r15 and r14
 ; stack:      28 bytes with the return address; static sunseal_fe25519_product
 ; cycles:     2806
-; clobbers:   r11-r15
     function sunseal_fe25519_mul121665
     pushm.w #7, r10
     push    r12
@@ -123,4 +95,3 @@
     add_times_19 r15, r14
     popm.w  #7, r10
     ret
-    .size sunseal_fe25519_mul121665, . - sunseal_fe25519_mul121665

@@ -6,8 +6,7 @@
 ; The highest words go first: what they have above 2^255 comes back 19 times at the lowest word, so
 ; that one pass is enough.
 
-#include "function.inc"
-#include "../words.inc"
+#include "sums_msp430.inc"
 #include "times19.inc"
 
 ; The product of a multiplication, 32 words, least significant first.
@@ -62,13 +61,8 @@
     inc     r11
     .endm
 
-; name:       void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  r12 = r, r13 = a, r14 = b, words in r4..r10, r15 = the highest, r11 = carries
-; stack:      16 bytes with the return address
-; cycles:     170
-; clobbers:   r11-r15
-    function sunseal_fe25519_add
-    pushm.w #7, r10
+; What the highest words have above 2^255, 19 times, to r11, and what they have below it to r15.
+    .macro top_add
     mov     30(r13), r15
     add     30(r14), r15
     mov     #0, r11
@@ -76,19 +70,9 @@
     rla     r15
     rlc     r11                     ; bits above 2^255
     rrc     r15
-    times_19 r11, r10
-    words   add, addc
-    popm.w  #7, r10
-    ret
-    .size sunseal_fe25519_add, . - sunseal_fe25519_add
+    .endm
 
-; name:       void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  as sunseal_fe25519_add
-; stack:      16 bytes with the return address
-; cycles:     181
-; clobbers:   r11-r15
-    function sunseal_fe25519_sub
-    pushm.w #7, r10
+    .macro top_sub
     mov     30(r13), r15
     sub     30(r14), r15
     subc    r11, r11                ; borrow ? -1 : 0
@@ -105,8 +89,16 @@
     incd    r15
     inv     r11
     inc     r11
+    .endm
+
+; registers:  words in r4..r10, r15 = the highest, r11 = carries
+    .macro sum op, opc
+    pushm.w #7, r10
+    top_\op
     times_19 r11, r10
-    words   sub, subc
+    words   \op, \opc
     popm.w  #7, r10
     ret
-    .size sunseal_fe25519_sub, . - sunseal_fe25519_sub
+    .endm
+
+    sums    fe25519

@@ -66,7 +66,6 @@
      * cycles:  259
      */
     callable sunseal_fe256_mul
-    core    sunseal_fe256_mul
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #48
     product8 52
@@ -80,7 +79,6 @@
      * cycles:  298
      */
     callable4 sunseal_fe256_mul_sub
-    core    sunseal_fe256_mul_sub
     push.w  {r0, r1, r2, lr}
     sub.w   sp, sp, #48
     mov.w   r2, r8
@@ -114,7 +112,6 @@
      * cycles:  208
      */
     callable sunseal_fe256_sqr
-    core    sunseal_fe256_sqr
     push.w  {r0, r1, lr}
     sub.w   sp, sp, #48
     square8
@@ -132,23 +129,12 @@
     bx      lr
     .endm
 
-    /*
-     * name:    void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  86
-     */
-    callable sunseal_fe256_add
-    core    sunseal_fe256_add
+    .macro  sum_add
     combine8 adds, adcs
     finish_sum
+    .endm
 
-    /*
-     * name:    void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * stack:   36 bytes
-     * cycles:  85
-     */
-    callable sunseal_fe256_sub
-    core    sunseal_fe256_sub
+    .macro  sum_sub
     combine8 subs, sbcs
     sbc     r1, r1, r1              /* -borrow */
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
@@ -157,6 +143,9 @@
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+    .endm
+
+    sums    fe256
 
     /*
      * name:    void sunseal_fe256_sub2(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -166,7 +155,6 @@
      * cycles:  115
      */
     callable sunseal_fe256_sub2
-    core    sunseal_fe256_sub2
     push.w  {r2, lr}
     combine8 subs, sbcs
     sbc     lr, lr, lr
@@ -189,14 +177,7 @@
     stm.w   r0, {r3-r10}
     pop.w   {pc}
 
-    /*
-     * name:    void sunseal_fe256_three_halves(uint16_t *r, const uint16_t *a)
-     * does:    r = 3/2 a: half of a, or of a + p, and a
-     * stack:   36 bytes
-     * cycles:  103
-     */
-    callable sunseal_fe256_three_halves
-    core    sunseal_fe256_three_halves
+    .macro  one_and_a_half
     ldm.w   r1, {r3-r10}
     and     r2, r3, #1
     rsb     r2, r2, #0
@@ -210,20 +191,11 @@
     adcs.w  r9, r9, r2
     adcs.w  r10, r10, r11
     finish_sum
+    .endm
 
-    /*
-     * name:    void sunseal_fe256_negate_if(uint16_t *r, uint16_t mask)
-     * does:    the complement and p + 1, or 0; what lies above p once more
-     * stack:   36 bytes
-     * cycles:  75
-     */
-    callable sunseal_fe256_negate_if
-    core    sunseal_fe256_negate_if
-    sxth    r1, r1
-    ldm.w   r0, {r3-r10}
-    .irp    w, r3, r4, r5, r6, r7, r8, r9, r10
-    eor     \w, \w, r1
-    .endr
+    three_halves fe256
+
+    .macro  add_p_twice
     lsrs.w  r2, r1, #1              /* the mask as carry */
     adc_chain r3, r1,  r4, r1,  r5, r1,  r6, #0,  r7, #0,  r8, #0
     adcs    r9, r9, r1, lsr #31
@@ -231,5 +203,6 @@
     sbc     r2, r2, r2
     and     r1, r1, r2
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
-    stm.w   r0, {r3-r10}
-    bx      lr
+    .endm
+
+    negation fe256, {r3-r10}, r3, r4, r5, r6, r7, r8, r9, r10

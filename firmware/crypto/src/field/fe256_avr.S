@@ -3,7 +3,6 @@
 ; Arithmetic modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1 in Montgomery form. Every value below 2^256
 ; goes in and comes out. No branch depends on data.
 
-#include "function.inc"
 #include "product_avr.inc"
 
 ; Four bytes at a time: a limb is the lowest of its registers, CARRY what belongs to the next, signed.
@@ -11,25 +10,9 @@
     .set CARRY, 1
     .set BYTE, 26
 
-; limb = 4 bytes at Z + at
-    .macro load_limb limb, at
-    .irp i, 0, 1, 2, 3
-    ldd     \limb + \i, Z + \at + \i
-    .endr
-    .endm
-
-    .macro store_limb limb, at
-    .irp i, 0, 1, 2, 3
-    std     Z + \at + \i, \limb + \i
-    .endr
-    .endm
-
 ; Bytes of two limbs together, from the lowest on, and what that carries.
     .macro limbs first, next, limb, other
-    \first  \limb, \other
-    .irp i, 1, 2, 3
-    \next   \limb + \i, \other + \i
-    .endr
+    across  4, \first, \next, \limb, \other
     \next   CARRY, ZERO
     .endm
 
@@ -66,9 +49,7 @@
     lsl     BYTE
     sbc     BYTE, BYTE
     add     \limb, CARRY
-    adc     \limb + 1, BYTE
-    adc     \limb + 2, BYTE
-    adc     \limb + 3, BYTE
+    to_all  3, adc, \limb + 1, BYTE
     adc     BYTE, ZERO
     mov     CARRY, BYTE
     .endm
@@ -87,44 +68,32 @@
     function sunseal_avr_reduce_p256
     clr     ZERO
     clr     CARRY
-    load_limb M0, 0
-    load_limb M1, 4
-    load_limb M2, 8
-    load_limb M3, 12
-    load_limb M4, 16
-    load_limb M5, 20
-    .set I, 0
-    .rept 12
-    .if I == 0
-    add     M3, M0
-    .else
-    adc     M3 + I, M0 + I
-    .endif
-    .set I, I + 1
-    .endr
+    load_bytes 4, M0, Z + 0
+    load_bytes 4, M1, Z + 4
+    load_bytes 4, M2, Z + 8
+    load_bytes 4, M3, Z + 12
+    load_bytes 4, M4, Z + 16
+    load_bytes 4, M5, Z + 20
+    across  12, add, adc, M3, M0
     adc     CARRY, ZERO
     ; limb 6 of m, then limb 7
-    load_limb 26, 24
+    load_bytes 4, 26, Z + 24
     add     r26, CARRY
-    adc     r27, ZERO
-    adc     r28, ZERO
-    adc     r29, ZERO
+    to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
     neg     CARRY
     add_limb 26, M3
     add_limb 26, M0
-    store_limb 26, 24
-    load_limb 26, 28
+    store_bytes 4, Z + 24, 26
+    load_bytes 4, 26, Z + 28
     add     r26, CARRY
-    adc     r27, ZERO
-    adc     r28, ZERO
-    adc     r29, ZERO
+    to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
     neg     CARRY
     add_limb 26, M4
     add_limb 26, M1
     sub_limb 26, M0
-    store_limb 26, 28
+    store_bytes 4, Z + 28, 26
     ; limb i of the result: t[8 + i] + m[i] + m[i + 2] - m[i + 1] + m[i + 5], as far as m has them
     take_carry M0
     add_limb M0, M2
@@ -153,10 +122,10 @@
     add_memory M5, 28
     sub_memory M5, 24
     add_memory M5, 52
-    store_limb M0, 0
-    store_limb M1, 4
-    load_limb 2, 24
-    load_limb 6, 28
+    store_bytes 4, Z + 0, M0
+    store_bytes 4, Z + 4, M1
+    load_bytes 4, 2, Z + 24
+    load_bytes 4, 6, Z + 28
     take_carry 2
     sub_limb 2, 6
     add_memory 2, 56
@@ -192,29 +161,8 @@
     clr     r1
     restore_all
     ret
-    .size sunseal_avr_reduce_p256, . - sunseal_avr_reduce_p256
 
-; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      32 bytes with the return address
-; cycles:     5717
-    function sunseal_fe256_mul
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_product_32
-    jmp     sunseal_avr_reduce_p256
-    .size sunseal_fe256_mul, . - sunseal_fe256_mul
-
-; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
-; stack:      26 bytes with the return address
-; cycles:     4191
-    function sunseal_fe256_sqr
-    save_all
-    push    r24
-    push    r25
-    call    sunseal_avr_square_32
-    jmp     sunseal_avr_reduce_p256
-    .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
+    products fe256, 32, sunseal_avr_reduce_p256
 
 ; r = a + b - q p, or a - b + q p: q, from 0 to 2, is read from the highest five bytes. For their
 ; sum u, with 1 for what the rest may carry, the true sum is from (u - 1) 2^216 to (u + 1) 2^216;
@@ -227,11 +175,8 @@
 ; To subtract q p is to add q (2^224 - 2^192 - 2^96 + 1), modulo 2^256.
 ; registers:  Y = a, Z = b, X = r; r22..r25 = a limb; r21 = q; r20 = -(q > 0); r19 = -q; r18 = byte 24 of
 ;             that number; r16, r17 = the carries of the two sums as masks
-    .macro sum_with first, next, gather
-    push    r16
-    push    r17
-    push    r28
-    push    r29
+    .macro sum_with first, next
+    each    push, 16, 17, 28, 29
     movw    r26, r24
     movw    r28, r22
     movw    r30, r20
@@ -243,11 +188,15 @@
     .if \i == 28
     mov     r23, r22
     .elseif \i > 28
-    \gather r23, r22
+    .ifc \first, add
+    and     r23, r22
+    .else
+    or      r23, r22
+    .endif
     .endif
     .endr
     sbc     r20, r20
-    .ifc \gather, and
+    .ifc \first, add
     com     r23
     .endif
     cpi     r23, 1
@@ -262,11 +211,7 @@
     clr     r17
     .set LIMB, 0
     .rept 8
-    .set I, 0
-    .rept 4
-    ldd     22 + I, Y + 4*LIMB + I
-    .set I, I + 1
-    .endr
+    load_bytes 4, 22, Y + 4*LIMB
     .if LIMB > 0
     lsr     r16
     .endif
@@ -310,23 +255,8 @@
     .endif
     .set LIMB, LIMB + 1
     .endr
-    pop     r29
-    pop     r28
-    pop     r17
-    pop     r16
+    each    pop, 29, 28, 17, 16
     ret
     .endm
 
-; name:       void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      6 bytes with the return address
-; cycles:     352
-    function sunseal_fe256_add
-    sum_with add, adc, and
-    .size sunseal_fe256_add, . - sunseal_fe256_add
-
-; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; stack:      6 bytes with the return address
-; cycles:     351
-    function sunseal_fe256_sub
-    sum_with sub, sbc, or
-    .size sunseal_fe256_sub, . - sunseal_fe256_sub
+    sums    fe256

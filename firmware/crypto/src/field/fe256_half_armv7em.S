@@ -11,7 +11,6 @@
      * cycles:  64
      */
     callable sunseal_fe256_half
-    core    sunseal_fe256_half
     ldm.w   r1, {r3-r10}
     and     r1, r3, #1
     rsb     r1, r1, #0

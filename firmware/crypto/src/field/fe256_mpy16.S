@@ -7,15 +7,6 @@
 #include "product8_mpy16.inc"
 #include "karatsuba256.inc"
 
-; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  see product16.inc
-; stack:      24 bytes with the return address; static sunseal_fe256_product, sunseal_product8_halves
-; cycles:     2923
-; clobbers:   r11-r15, MPY
-    function sunseal_fe256_mul
-    multiply
-    .size sunseal_fe256_mul, . - sunseal_fe256_mul
-
 ; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  see product16.inc
 ; stack:      24 bytes with the return address; static sunseal_fe256_product, sunseal_product8_halves
@@ -28,11 +19,5 @@
     middle
     call    #sunseal_product8_sqr
     br      #sunseal_fe256_join
-    .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
 
-; Between a multiplication by halves and the reduction.
-; cycles:     172
-; clobbers:   r4-r15
-    function sunseal_fe256_join
-    join
-    .size sunseal_fe256_join, . - sunseal_fe256_join
+    joining

@@ -3,8 +3,7 @@
 ; Sums, differences and the Montgomery reduction modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. Every
 ; value below 2^256 goes in and comes out. No branch depends on data. Operands may overlap wholly.
 
-#include "function.inc"
-#include "../words.inc"
+#include "sums_msp430.inc"
 
 ; The product of a multiplication, 32 words, least significant first.
     buffer  sunseal_fe256_product, 64
@@ -57,50 +56,32 @@
     mov     r15, 30(r12)
     .endm
 
-; name:       void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  r12 = r, r13 = a, r14 = b, r15 = word; then see fold
-; stack:      8 bytes with the return address
-; cycles:     200
-; clobbers:   r11-r15
-    function sunseal_fe256_add
+; A carry is worth one q; one more where the rest is at least p - 2^192, for which the two highest words have all their
+; bits. The same for a borrow; once more where the rest is below 2^224.
+; registers:  r15 = word; then see fold
+    .macro sum op, opc
     pushm.w #3, r10
-    words   add, addc
-    ; A carry is worth one q; one more where the rest is at least p - 2^192, for which the two
-    ; highest words have all their bits.
+    words   \op, \opc
     subc    r10, r10
+    .ifc    \op, add
     inv     r10                     ; carry ? -1 : 0
     mov     r11, r13
     and     r15, r13
     inc     r13
-    cmp     #1, r13
-    subc    r13, r13                ; all bits ? -1 : 0
-    and     r10, r13
-    add     r10, r13
-    fold    add, addc
-    popm.w  #3, r10
-    ret
-    .size sunseal_fe256_add, . - sunseal_fe256_add
-
-; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  as sunseal_fe256_add
-; stack:      8 bytes with the return address
-; cycles:     198
-; clobbers:   r11-r15
-    function sunseal_fe256_sub
-    pushm.w #3, r10
-    words   sub, subc
-    ; The same for a borrow; once more where the rest is below 2^224.
-    subc    r10, r10                ; borrow ? -1 : 0
+    .else
     mov     r11, r13
     bis     r15, r13
+    .endif
     cmp     #1, r13
-    subc    r13, r13                ; no bits ? -1 : 0
+    subc    r13, r13                ; all bits, or none ? -1 : 0
     and     r10, r13
     add     r10, r13
-    fold    sub, subc
+    fold    \op, \opc
     popm.w  #3, r10
     ret
-    .size sunseal_fe256_sub, . - sunseal_fe256_sub
+    .endm
+
+    sums    fe256
 
 ; A chain of additions: r4..r9 op the words of M from \at on, with the carry that \carry keeps in bit 0
     .macro chain op, at, carry
@@ -125,17 +106,13 @@
 ; registers:  r4..r9 = words, r14 walks over t, r13 over m, carries in r15 (6 words up), r10 (12), r11 (14),
 ;             r12 (16)
 ; cycles:     438
-; clobbers:   r11-r15
     function sunseal_fe256_reduce
     mov     #sunseal_fe256_product, r14
     load_six
     add_from r14,  r4, r5, r6, r7, r8, r9
     store_six 12
     mov_from r14,  r10, r11, r12, r13
-    addc    r4, r10
-    addc    r5, r11
-    addc    r6, r12
-    addc    r7, r13
+    pairs   addc, addc, r4, r10,  r5, r11,  r6, r12,  r7, r13
     rlc     r15
     add_of  sunseal_fe256_product,  r10, r11, r12, r13
     rlc     r4
@@ -177,8 +154,7 @@
     adc     r8
     sub     #4, r13
     rrc     r11
-    subc    @r13+, r4
-    subc    @r13+, r5
+    across  subc, subc, @r13+,  r4, r5
     sbc     r6
     sbc     r7
     sbc     r8                      ; the sum is below 2^256 + p: one subtraction of p
@@ -202,9 +178,7 @@
     .endr
     subc    r8, r4
     sbc     r5
-    subc    r9, r6
-    subc    r9, r7
+    pairs   subc, subc, r9, r6,  r9, r7
     mov_indexed 24, r12,  r4, r5, r6, r7
     popm.w  #7, r10
     ret
-    .size sunseal_fe256_reduce, . - sunseal_fe256_reduce

@@ -10,9 +10,7 @@
      */
     routine sunseal_fe256_pick
     pick    8
-    .irp    word, r4, r5, r6, r7, r8, r9, r10, r11
-    eor     \word, \word, r3
-    .endr
+    complement r3, r4, r5, r6, r7, r8, r9, r10, r11
     and     r2, r3, #1              /* p + 1 = 2^256 - 2^224 + 2^192 + 2^96 */
     add_chain r7, r2,  r8, #0,  r9, #0,  r10, r2
     adc.w   r11, r11, r3

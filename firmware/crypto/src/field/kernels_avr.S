@@ -3,7 +3,6 @@
 ; What fields and orders share: products of 24, 28 and 32 bytes, squares of 28 and 32, and those of their
 ; halves. These routines are not for C: they lose all registers but what their heads name.
 
-#include "function.inc"
 #include "karatsuba_avr.inc"
 #include "wide_avr.inc"
 
@@ -25,17 +24,14 @@
     function sunseal_avr_multiply_12
     karatsuba 6
     ret
-    .size sunseal_avr_multiply_12, . - sunseal_avr_multiply_12
 
     function sunseal_avr_multiply_14
     karatsuba 7
     ret
-    .size sunseal_avr_multiply_14, . - sunseal_avr_multiply_14
 
     function sunseal_avr_multiply_16
     karatsuba 8
     ret
-    .size sunseal_avr_multiply_16, . - sunseal_avr_multiply_16
 
 ; The square of the number at Y to Z. Keeps Y, Z.
 ; cycles:     765 and 956
@@ -44,22 +40,16 @@
     .set ZERO, 24
     .macro square n
     clr     ZERO
-    .set I, 0
-    .rept \n
-    ldd     A + I, Y + I
-    .set I, I + 1
-    .endr
+    load_bytes \n, A, Y
     square_columns \n
     ret
     .endm
 
     function sunseal_avr_square_14
     square  14
-    .size sunseal_avr_square_14, . - sunseal_avr_square_14
 
     function sunseal_avr_square_16
     square  16
-    .size sunseal_avr_square_16, . - sunseal_avr_square_16
 
 ; cycles:     375, 429 and 483
     .macro recombine_at n
@@ -71,15 +61,12 @@
 
     function sunseal_avr_recombine_24
     recombine_at 12
-    .size sunseal_avr_recombine_24, . - sunseal_avr_recombine_24
 
     function sunseal_avr_recombine_28
     recombine_at 14
-    .size sunseal_avr_recombine_28, . - sunseal_avr_recombine_28
 
     function sunseal_avr_recombine_32
     recombine_at 16
-    .size sunseal_avr_recombine_32, . - sunseal_avr_recombine_32
 
 ; The product of the numbers at r22 and r20, or the square of the one at r22, to sunseal_avr_product,
 ; at which Z points in the end.
@@ -87,24 +74,19 @@
     function sunseal_avr_product_24
     wide_product 12, sunseal_avr_multiply_12
     jmp     sunseal_avr_recombine_24
-    .size sunseal_avr_product_24, . - sunseal_avr_product_24
 
     function sunseal_avr_product_28
     wide_product 14, sunseal_avr_multiply_14
     jmp     sunseal_avr_recombine_28
-    .size sunseal_avr_product_28, . - sunseal_avr_product_28
 
     function sunseal_avr_product_32
     wide_product 16, sunseal_avr_multiply_16
     jmp     sunseal_avr_recombine_32
-    .size sunseal_avr_product_32, . - sunseal_avr_product_32
 
     function sunseal_avr_square_28
     wide_square 14, sunseal_avr_square_14
     jmp     sunseal_avr_recombine_28
-    .size sunseal_avr_square_28, . - sunseal_avr_square_28
 
     function sunseal_avr_square_32
     wide_square 16, sunseal_avr_square_16
     jmp     sunseal_avr_recombine_32
-    .size sunseal_avr_square_32, . - sunseal_avr_square_32

@@ -9,6 +9,8 @@
 
 #include "product8.inc"
 
+    .set LIMB, 2
+
 ; \low and \high, of which \op starts or goes on with a chain, += the product with the next word
     .macro product op, low, high
     mov     @r14+, &OP2
@@ -47,46 +49,6 @@
     row     \c0, \c1, \c2, \c3, \c4, \c5, \c6, \c7
     .endm
 
-    .macro rows kind
-    \kind   0, r4, r5, r6, r7, r8, r9, r10, r11
-    sub     #16, r14
-    \kind   2, r5, r6, r7, r8, r9, r10, r11, r4
-    sub     #16, r14
-    \kind   4, r6, r7, r8, r9, r10, r11, r4, r5
-    sub     #16, r14
-    \kind   6, r7, r8, r9, r10, r11, r4, r5, r6
-    sub     #16, r14
-    \kind   8, r8, r9, r10, r11, r4, r5, r6, r7
-    sub     #16, r14
-    \kind   10, r9, r10, r11, r4, r5, r6, r7, r8
-    sub     #16, r14
-    \kind   12, r10, r11, r4, r5, r6, r7, r8, r9
-    sub     #16, r14
-    \kind   14, r11, r4, r5, r6, r7, r8, r9, r10
-    .endm
-
-; r12[8], and above them r4..r11, = r4..r11 + the 8 words at r13 times 8 words at r14, whose even words come
-; first; afterwards r13 and r14 stand behind the factors.
-; registers:  r4..r11 = sum, r12, r13, r14, r15 = address of RESHI
-; stack:      2 bytes with the return address
-; cycles:     666
-; clobbers:   r4-r11, r13, r14, MPY
-    function sunseal_product8_mul
-    rows    row_of
-    ret
-    .size sunseal_product8_mul, . - sunseal_product8_mul
-
-; r4..r11 = (r4..r11 + q times the 8 words at r14)/2^128, q to r12[8]; the word at r13 is -1 over the lowest of
-; those at r14, which come in the order of sunseal_product8_mul; afterwards r14 stands behind them.
-; registers:  r4..r11 = sum, r12, r13, r14, r15 as there
-; stack:      2 bytes with the return address
-; cycles:     746
-; clobbers:   r4-r11, r14, MPY
-    function sunseal_product8_clear
-    rows    row_of_quotient
-    ret
-    .size sunseal_product8_clear, . - sunseal_product8_clear
-
 ; \low, \high += the square of the row's word
     .macro square op, low, high
     mov     @r13+, &OP2
@@ -115,14 +77,8 @@
     adc     \word
     .endm
 
-; r12[8], and above them r4..r11, = r4..r11 + the square of the 8 words at r13; afterwards r13 stands behind
-; them. A row is a_i (a_i + twice all that is above it); the 2^128 of the latter come at the end.
-; registers:  r4..r11 = sum, r12, r13, r14 = word, r15 = address of RESHI
-; stack:      2 bytes with the return address; static sunseal_product8_halves
-; cycles:     529
-; clobbers:   r4-r11, r12, r13, r14, MPY
-    function sunseal_product8_sqr
-    store_double
+; Adds the square of the 8 words at r13, of which DOUBLE is twice.
+    .macro square_rows
     ; word 0
     mov     @r13, &MPY
     square  add, r4, r5
@@ -194,5 +150,6 @@
     lift    r4, r5, r6, r7, r8, r9, r10
     adc     r11
     incd    r13
-    ret
-    .size sunseal_product8_sqr, . - sunseal_product8_sqr
+    .endm
+
+    products

@@ -7,12 +7,12 @@
 
 #include "product8.inc"
 
+    .set LIMB, 4
+
 ; Four words, of which \op starts or goes on with a chain, += the product
     .macro result op, w0, w1, w2, w3
     \op     @r15+, \w0
-    addc    @r15+, \w1
-    addc    @r15+, \w2
-    addc    @r15+, \w3
+    addc_from r15,  \w1, \w2, \w3
     mov     #RES0, r15
     .endm
 
@@ -63,38 +63,6 @@
     row     \c0, \c1, \c2, \c3, \c4, \c5, \c6, \c7
     .endm
 
-    .macro rows kind
-    \kind   0, r4, r5, r6, r7, r8, r9, r10, r11
-    sub     #16, r14
-    \kind   4, r6, r7, r8, r9, r10, r11, r4, r5
-    sub     #16, r14
-    \kind   8, r8, r9, r10, r11, r4, r5, r6, r7
-    sub     #16, r14
-    \kind   12, r10, r11, r4, r5, r6, r7, r8, r9
-    .endm
-
-; r12[8], and above them r4..r11, = r4..r11 + the 8 words at r13 times 8 words at r14, whose even limbs come
-; first; afterwards r13 and r14 stand behind the factors.
-; registers:  r4..r11 = sum, r12, r13, r14, r15 = address of RES0
-; stack:      2 bytes with the return address
-; cycles:     366
-; clobbers:   r4-r11, r13, r14, MPY32
-    function sunseal_product8_mul
-    rows    row_of
-    ret
-    .size sunseal_product8_mul, . - sunseal_product8_mul
-
-; r4..r11 = (r4..r11 + q times the 8 words at r14)/2^128, q to r12[8]; the limb at r13 is -1 over the lowest of
-; those at r14, which come in the order of sunseal_product8_mul; afterwards r14 stands behind them.
-; registers:  r4..r11 = sum, r12, r13, r14, r15 as there
-; stack:      2 bytes with the return address
-; cycles:     450
-; clobbers:   r4-r11, r14, MPY32
-    function sunseal_product8_clear
-    rows    row_of_quotient
-    ret
-    .size sunseal_product8_clear, . - sunseal_product8_clear
-
 ; The row's limb, the next one at r13.
     .macro limb
     mov     @r13, &MPY32L
@@ -124,14 +92,8 @@
     result  addc, \w0, \w1, \w2, \w3
     .endm
 
-; r12[8], and above them r4..r11, = r4..r11 + the square of the 8 words at r13; afterwards r13 stands behind
-; them. A row is a_i (a_i + twice all that is above it); the 2^128 of the latter come at the end.
-; registers:  r4..r11 = sum, r12, r13, r14 = word, r15 = address of RES0
-; stack:      2 bytes with the return address; static sunseal_product8_halves
-; cycles:     358
-; clobbers:   r4-r11, r12, r13, r14, MPY32
-    function sunseal_product8_sqr
-    store_double
+; Adds the square of the 8 words at r13, of which DOUBLE is twice.
+    .macro square_rows
     limb
     square  add, r4, r5, r6, r7
     twice   2, r8, r9, r10, r11
@@ -147,10 +109,7 @@
     carry_into r6, r7
     square  add, r8, r9, r10, r11
     twice   3, r4, r5, r6, r7
-    mov     r8, 8(r12)
-    mov     r9, 10(r12)
-    mov     r10, 12(r12)
-    mov     r11, 14(r12)
+    mov_indexed 8, r12,  r8, r9, r10, r11
     limb
     square  add, r4, r5, r6, r7
     carry_into r8, r9
@@ -163,5 +122,6 @@
     adc     r10
     adc     r11
     add     #4, r13
-    ret
-    .size sunseal_product8_sqr, . - sunseal_product8_sqr
+    .endm
+
+    products

@@ -211,7 +211,6 @@
     three   r12, r3, r11
     .endr
     leave_compression
-    .size sunseal_sha1_compress, . - sunseal_sha1_compress
 
 /* void sunseal_sha1_compress_short(uint32_t state[5], const uint8_t block[64])
  *
@@ -263,4 +262,3 @@
     three   r12, r3, r11
     .endr
     leave_compression
-    .size sunseal_sha1_compress_short, . - sunseal_sha1_compress_short

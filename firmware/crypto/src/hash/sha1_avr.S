@@ -32,21 +32,21 @@
     .ifc \kind, choose                      ; d ^ (b & (c ^ d))
     movw    r22, \c0
     movw    r24, \c2
-    each    eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
-    each    and, r22, r23, r24, r25, \b0, \b1, \b2, \b3
+    of_word eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
+    of_word and, r22, r23, r24, r25, \b0, \b1, \b2, \b3
     .endif
     .ifc \kind, parity                      ; b ^ c ^ d
-    each    eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
+    of_word eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
     .endif
     .ifc \kind, majority                    ; (b & c) + (d & (b ^ c))
-    each    and, r22, r23, r24, r25, \c0, \c1, \c2, \c3
+    of_word and, r22, r23, r24, r25, \c0, \c1, \c2, \c3
     add_word \e0, \e1, \e2, \e3, r22, r23, r24, r25
     movw    r22, \b0
     movw    r24, \b2
-    each    eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
-    each    and, r22, r23, r24, r25, \d0, \d1, \d2, \d3
+    of_word eor, r22, r23, r24, r25, \c0, \c1, \c2, \c3
+    of_word and, r22, r23, r24, r25, \d0, \d1, \d2, \d3
     .else
-    each    eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
+    of_word eor, r22, r23, r24, r25, \d0, \d1, \d2, \d3
     .endif
     add_word \e0, \e1, \e2, \e3, r22, r23, r24, r25
     rotate_right_1 \b0, \b1, \b2, \b3
@@ -86,16 +86,11 @@
     .endm
 
     .macro add_state x0, x1, x2, x3
-    ld      r22, X+
-    ld      r23, X+
-    ld      r24, X+
+    load_from 3, 22, X+
     ld      r25, X
     add_word r22, r23, r24, r25, \x0, \x1, \x2, \x3
     sbiw    r26, 3
-    st      X+, r22
-    st      X+, r23
-    st      X+, r24
-    st      X+, r25
+    store_to 4, X+, 22
     .endm
 
 ; name:       void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64])
@@ -136,10 +131,7 @@
     eor_memory 33
     eor_memory 53
     rotate_left_1 r22, r23, r24, r25
-    st      X+, r22
-    st      X+, r23
-    st      X+, r24
-    st      X+, r25
+    store_to 4, X+, 22
     adiw    r28, 4
     dec     r30
     brne    4b
@@ -160,4 +152,3 @@
     add_state E
     wipe_stack 40
     leave   320
-    .size sunseal_sha1_compress, . - sunseal_sha1_compress

@@ -7,12 +7,10 @@
 ; rounds are written out, so that the depth of the stack is known everywhere.
 
 #include "rotate.inc"
-#include "../words.inc"
 
 ; e += rotl(a, 5) + f(b, c, d) + K + W; b = rotl(b, 30)
     .macro round kind, a0, a1, b0, b1, c0, c1, d0, d1, e0, e1
-    add     @sp+, \e0
-    addc    @sp+, \e1
+    add_from sp,  \e0, \e1
     add     #KONSTANT & 0xffff, \e0
     addc    #KONSTANT >> 16, \e1
     mov     \a0, r14
@@ -22,15 +20,13 @@
     rotate_left_1 r14, r15
     rotate_left_1 r14, r15
     rotate_left_1 r14, r15
-    add     r14, \e0
-    addc    r15, \e1
+    pairs   add, addc, r14, \e0,  r15, \e1
     .ifc \kind, majority            ; (b & c) + (d & (b ^ c))
     mov     \b0, r14
     mov     \b1, r15
     and     \c0, r14
     and     \c1, r15
-    add     r14, \e0
-    addc    r15, \e1
+    pairs   add, addc, r14, \e0,  r15, \e1
     .endif
     mov     \c0, r14
     mov     \c1, r15
@@ -50,8 +46,7 @@
     xor     \d0, r14
     xor     \d1, r15
     .endif
-    add     r14, \e0
-    addc    r15, \e1
+    pairs   add, addc, r14, \e0,  r15, \e1
     rotate_right_1 \b0, \b1
     rotate_right_1 \b0, \b1
     .endm
@@ -71,7 +66,6 @@
 ; registers:  r5:r4 .. r13:r12 = a .. e; r15:r14 = a part; before the rounds r12 = where W[t-16] lies
 ; stack:      338 bytes with the return address
 ; cycles:     6269
-; clobbers:   r11-r15
     function sunseal_sha1_compress
     pushm.w #7, r10
     push    r12
@@ -115,20 +109,14 @@
     twenty_rounds majority, 0x8f1bbcdc
     twenty_rounds parity, 0xca62c1d6
     pop     r14
-    add     r4, 0(r14)
-    addc    r5, 2(r14)
-    add     r6, 4(r14)
-    addc    r7, 6(r14)
-    add     r8, 8(r14)
-    addc    r9, 10(r14)
-    add     r10, 12(r14)
-    addc    r11, 14(r14)
-    add     r12, 16(r14)
-    addc    r13, 18(r14)
+    to_indexed add, addc, 0, r14,  r4, r5
+    to_indexed add, addc, 4, r14,  r6, r7
+    to_indexed add, addc, 8, r14,  r8, r9
+    to_indexed add, addc, 12, r14,  r10, r11
+    to_indexed add, addc, 16, r14,  r12, r13
     sub     #2, sp
     push_zeros 13                   ; over the schedule
     pushm.w #4, r15
     add     #322, sp
     popm.w  #7, r10
     ret
-    .size sunseal_sha1_compress, . - sunseal_sha1_compress

@@ -127,4 +127,3 @@ constants:
     stm.w   lr, {r0, r1, r2, r3}
     wipe    2
     pop.w   {r0, r4, r5, r6, r7, r8, r9, r10, r11, pc}
-    .size sunseal_sha256_compress, . - sunseal_sha256_compress

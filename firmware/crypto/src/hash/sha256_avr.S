@@ -25,15 +25,13 @@ sunseal_sha256_k:
     movw    r20, r18                        ; by 18: by 2, and the halves exchanged
     movw    r22, r16
     lsr     r19                             ; shift by 3
-    ror     r18
-    ror     r17
-    ror     r16
+    down    3, ror, 16
     andi    r19, 0x1f
-    each    eor, r20, r21, r22, r23, r16, r17, r18, r19
+    of_word eor, r20, r21, r22, r23, r16, r17, r18, r19
     movw    r16, \n0
     movw    r18, \n2
     rotate_left_1 r16, r17, r18, r19        ; by 7: left by 1, and a byte on
-    each    eor, r20, r21, r22, r23, r17, r18, r19, r16
+    of_word eor, r20, r21, r22, r23, r17, r18, r19, r16
     add_word \t0, \t1, \t2, \t3, r20, r21, r22, r23
     add_memory \t0, \t1, \t2, \t3, Y, 28
     load_word r16, r17, r18, r19, Y, 8
@@ -47,7 +45,7 @@ sunseal_sha256_k:
     andi    r24, 0x3f
     eor     r22, r24
     rotate_right_1 r16, r17, r18, r19
-    each    eor, r20, r21, r22, r23, r18, r19, r16, r17 ; by 19
+    of_word eor, r20, r21, r22, r23, r18, r19, r16, r17 ; by 19
     add_word \t0, \t1, \t2, \t3, r20, r21, r22, r23
     store_word Y, 0, \t0, \t1, \t2, \t3
     sbiw    r28, 4
@@ -59,9 +57,9 @@ sunseal_sha256_k:
     load_word \t0, \t1, \t2, \t3, Y, 32
     load_word \u0, \u1, \u2, \u3, Y, 24
     load_word r20, r21, r22, r23, Y, 28
-    each    eor, \u0, \u1, \u2, \u3, r20, r21, r22, r23
-    each    and, \u0, \u1, \u2, \u3, r8, r9, r10, r11
-    each    eor, \u0, \u1, \u2, \u3, r20, r21, r22, r23
+    of_word eor, \u0, \u1, \u2, \u3, r20, r21, r22, r23
+    of_word and, \u0, \u1, \u2, \u3, r8, r9, r10, r11
+    of_word eor, \u0, \u1, \u2, \u3, r20, r21, r22, r23
     add_word \t0, \t1, \t2, \t3, \u0, \u1, \u2, \u3
     lpm     r0, Z+
     add     \t0, r0
@@ -78,11 +76,11 @@ sunseal_sha256_k:
     movw    r22, r10
     rotate_right_1 \u0, \u1, \u2, \u3
     rotate_right_1 \u0, \u1, \u2, \u3
-    each    eor, \u1, \u2, \u3, \u0, r11, r8, r9, r10
+    of_word eor, \u1, \u2, \u3, \u0, r11, r8, r9, r10
     rotate_right_1 \u1, \u2, \u3, \u0
     rotate_left_1 r20, r21, r22, r23
     rotate_left_1 r20, r21, r22, r23
-    each    eor, \u1, \u2, \u3, \u0, r21, r22, r23, r20
+    of_word eor, \u1, \u2, \u3, \u0, r21, r22, r23, r20
     add_word \t0, \t1, \t2, \t3, \u1, \u2, \u3, \u0
     load_word r8, r9, r10, r11, Y, 16       ; e = d + T1
     add_word r8, r9, r10, r11, \t0, \t1, \t2, \t3
@@ -92,19 +90,19 @@ sunseal_sha256_k:
     movw    r20, \a0
     movw    r22, \a2
     rotate_left_1 \u2, \u3, \u0, \u1
-    each    eor, \u2, \u3, \u0, \u1, \a3, \a0, \a1, \a2
+    of_word eor, \u2, \u3, \u0, \u1, \a3, \a0, \a1, \a2
     rotate_left_1 \u2, \u3, \u0, \u1
     rotate_left_1 \u2, \u3, \u0, \u1
     rotate_right_1 r20, r21, r22, r23
     rotate_right_1 r20, r21, r22, r23
-    each    eor, \u2, \u3, \u0, \u1, r20, r21, r22, r23
+    of_word eor, \u2, \u3, \u0, \u1, r20, r21, r22, r23
     add_word \t0, \t1, \t2, \t3, \u2, \u3, \u0, \u1
     load_word r20, r21, r22, r23, Y, 8      ; Maj = b ^ ((a ^ b) & (b ^ c))
     movw    \u0, \a0
     movw    \u2, \a2
-    each    eor, \u0, \u1, \u2, \u3, r20, r21, r22, r23
-    each    and, \x0, \x1, \x2, \x3, \u0, \u1, \u2, \u3
-    each    eor, \x0, \x1, \x2, \x3, r20, r21, r22, r23
+    of_word eor, \u0, \u1, \u2, \u3, r20, r21, r22, r23
+    of_word and, \x0, \x1, \x2, \x3, \u0, \u1, \u2, \u3
+    of_word eor, \x0, \x1, \x2, \x3, r20, r21, r22, r23
     add_word \t0, \t1, \t2, \t3, \x0, \x1, \x2, \x3
     store_word Y, 0, \t0, \t1, \t2, \t3
     sbiw    r28, 4
@@ -155,7 +153,7 @@ sunseal_sha256_k:
     load_word r8, r9, r10, r11, Y, 20
     load_word r24, r25, r26, r27, Y, 8
     load_word r20, r21, r22, r23, Y, 12
-    each    eor, r24, r25, r26, r27, r20, r21, r22, r23
+    of_word eor, r24, r25, r26, r27, r20, r21, r22, r23
 5:  round   r2, r3, r4, r5, r12, r13, r14, r15, r24, r25, r26, r27, r16, r17, r18, r19
     round   r12, r13, r14, r15, r2, r3, r4, r5, r16, r17, r18, r19, r24, r25, r26, r27
     cpi     r30, lo8(sunseal_sha256_k)      ; 256 bytes on
@@ -165,19 +163,13 @@ sunseal_sha256_k:
     pop     r27
     adiw    r28, 4
     ldi     r24, 8
-8:  ld      r16, X+
-    ld      r17, X+
-    ld      r18, X+
+8:  load_from 3, 16, X+
     ld      r19, X
     add_memory r16, r17, r18, r19, Y, 0
     sbiw    r26, 3
-    st      X+, r16
-    st      X+, r17
-    st      X+, r18
-    st      X+, r19
+    store_to 4, X+, 16
     adiw    r28, 4
     dec     r24
     brne    8b
     wipe_stack 36
     leave   288
-    .size sunseal_sha256_compress, . - sunseal_sha256_compress

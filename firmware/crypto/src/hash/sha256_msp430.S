@@ -27,14 +27,10 @@ sunseal_sha256_k:
     mov     22-\at(r12), r11
     and     r4, r10
     and     r5, r11
-    add     r10, r6
-    addc    r11, r7
-    add     28-\at(r12), r6
-    addc    30-\at(r12), r7
-    add     @r13+, r6
-    addc    @r13+, r7
-    add     -4-\at(r12), r6
-    addc    -2-\at(r12), r7
+    pairs   add, addc, r10, r6,  r11, r7
+    of_indexed add, addc, 28-\at, r12,  r6, r7
+    add_from r13,  r6, r7
+    of_indexed add, addc, -4-\at, r12,  r6, r7
     ; Sigma1 turns by 6, 11, 25: e, by 13 and by 18 together by 25; 13 and 18 are 16 - 3 and 16 + 2
     mov     r5, r10
     mov     r4, r11
@@ -51,10 +47,8 @@ sunseal_sha256_k:
     xor     r5, r11
     rotate_left_8 r10, r11, r14
     rotate_right_1 r10, r11
-    add     r10, r6
-    addc    r11, r7
-    add     r6, 12-\at(r12)             ; e = d + T1
-    addc    r7, 14-\at(r12)
+    pairs   add, addc, r10, r6,  r11, r7
+    to_indexed add, addc, 12-\at, r12,  r6, r7 ; e = d + T1
     ; a = T1 + Sigma0(a) + (b ^ ((a ^ b) & (b ^ c)))
     ; Sigma0 turns by 2, 13, 22: a, by 11 and by 20 together by 2; these are 20 - 9 and 16 + 4
     mov     0-\at(r12), r4
@@ -73,16 +67,14 @@ sunseal_sha256_k:
     xor     r5, r11
     rotate_right_1 r10, r11
     rotate_right_1 r10, r11
-    add     r10, r6
-    addc    r11, r7
+    pairs   add, addc, r10, r6,  r11, r7
     xor     4-\at(r12), r4
     xor     6-\at(r12), r5
     and     r4, r8
     and     r5, r9
     xor     4-\at(r12), r8
     xor     6-\at(r12), r9
-    add     r8, r6
-    addc    r9, r7
+    pairs   add, addc, r8, r6,  r9, r7
     mov     r4, r8                  ; the next round's b ^ c
     mov     r5, r9
     mov     r6, -4-\at(r12)
@@ -93,7 +85,6 @@ sunseal_sha256_k:
 ; registers:  r12 = where W[t], then a lies; r13 = constants; r9:r8 = b ^ c; r7:r6 = T1; others hold parts
 ; stack:      306 bytes with the return address
 ; cycles:     14850
-; clobbers:   r11-r15
     function sunseal_sha256_compress
     pushm.w #7, r10
     push    r12
@@ -127,10 +118,8 @@ sunseal_sha256_k:
     rotate_right_1 r4, r5
     xor     r4, r6                  ; by 7
     xor     r5, r7
-    add     64(r12), r6
-    addc    66(r12), r7
-    add     28(r12), r6
-    addc    30(r12), r7
+    of_indexed add, addc, 64, r12,  r6, r7
+    of_indexed add, addc, 28, r12,  r6, r7
     mov     8(r12), r4
     mov     10(r12), r5
     rotate_right_1 r4, r5
@@ -145,8 +134,7 @@ sunseal_sha256_k:
     and     #0x003f, r5             ; shift by 10
     xor     r4, r8
     xor     r5, r9
-    add     r8, r6
-    addc    r9, r7
+    pairs   add, addc, r8, r6,  r9, r7
     mov     r6, 0(r12)
     mov     r7, 2(r12)
     sub     #4, r12
@@ -182,4 +170,3 @@ sunseal_sha256_k:
     add     #290, sp
     popm.w  #7, r10
     ret
-    .size sunseal_sha256_compress, . - sunseal_sha256_compress

@@ -207,4 +207,3 @@ sunseal_sha512_k:
     vmov    d\i, r4, r5
     .endr
     pop.w   {r0, r4, r5, r6, r7, r8, r9, r10, r11, pc}
-    .size sunseal_sha512_compress, . - sunseal_sha512_compress

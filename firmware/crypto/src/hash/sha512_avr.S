@@ -24,28 +24,21 @@ sunseal_sha512_k:
 
     .macro right_1 x0, x1, x2, x3, x4, x5, x6, x7
     bst     \x0, 0
-    .irp    x, \x7, \x6, \x5, \x4, \x3, \x2, \x1, \x0
-    .ifc \x, \x7
-    lsr     \x
-    .else
-    ror     \x
-    .endif
-    .endr
+    lsr     \x7
+    each    ror, \x6, \x5, \x4, \x3, \x2, \x1, \x0
     bld     \x7, 7
     .endm
 
     .macro left_1 x0, x1, x2, x3, x4, x5, x6, x7
     lsl     \x0
-    .irp    x, \x1, \x2, \x3, \x4, \x5, \x6, \x7
-    rol     \x
-    .endr
+    each    rol, \x1, \x2, \x3, \x4, \x5, \x6, \x7
     adc     \x0, r1
     .endm
 
 ; to ^= x
     .macro eor_number t0, t1, t2, t3, t4, t5, t6, t7, x0, x1, x2, x3, x4, x5, x6, x7
-    each    eor, \t0, \t1, \t2, \t3, \x0, \x1, \x2, \x3
-    each    eor, \t4, \t5, \t6, \t7, \x4, \x5, \x6, \x7
+    of_word eor, \t0, \t1, \t2, \t3, \x0, \x1, \x2, \x3
+    of_word eor, \t4, \t5, \t6, \t7, \x4, \x5, \x6, \x7
     .endm
 
     .macro load_number base, at, x0, x1, x2, x3, x4, x5, x6, x7
@@ -56,21 +49,12 @@ sunseal_sha512_k:
 ; T += x
     .macro add_number x0, x1, x2, x3, x4, x5, x6, x7
     add_word r18, r19, r20, r21, \x0, \x1, \x2, \x3
-    each    adc, r22, r23, r24, r25, \x4, \x5, \x6, \x7
+    of_word adc, r22, r23, r24, r25, \x4, \x5, \x6, \x7
     .endm
 
 ; T += the number at base + at
     .macro add_from base, at
-    .set AT, \at
-    .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    ldd     r0, \base + AT
-    .if AT == \at
-    add     r\t, r0
-    .else
-    adc     r\t, r0
-    .endif
-    .set AT, AT + 1
-    .endr
+    across_at 8, add, adc, 18, \base + \at
     .endm
 
     .macro copy_u_to_v
@@ -133,12 +117,7 @@ sunseal_sha512_k:
     left_1  V
     mov     r26, r10
     andi    r26, 0x03
-    eor     r4, r11
-    eor     r5, r12
-    eor     r6, r13
-    eor     r7, r14
-    eor     r8, r15
-    eor     r9, r16
+    across  6, eor, eor, 4, 11
     eor     r2, r17
     eor     r3, r26
     left_1  V                               ; by 61: left by 3
@@ -159,17 +138,8 @@ sunseal_sha512_k:
     ldi     r30, lo8(sunseal_sha512_k)
     ldi     r31, hi8(sunseal_sha512_k)
     ; T = h + W + K + Ch + Sigma1(e); after the loads of W, a lies at Y
-5:  .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    ld      r\t, Y+
-    .endr
-    .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    lpm     r0, Z+
-    .ifc \t, 18
-    add     r\t, r0
-    .else
-    adc     r\t, r0
-    .endif
-    .endr
+5:  load_from 8, 18, Y+
+    across_from 8, add, adc, 18, Z+, lpm
     add_from Y, 56
     load_number Y, 32, U
     clc
@@ -239,17 +209,12 @@ sunseal_sha512_k:
     pop     r27
     adiw    r28, 8
     ldi     r30, 8
-7:  .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    ld      r\t, X+
-    .endr
+7:  load_from 8, 18, X+
     sbiw    r26, 8
     add_from Y, 0
-    .irp    t, 18, 19, 20, 21, 22, 23, 24, 25
-    st      X+, r\t
-    .endr
+    store_to 8, X+, 18
     adiw    r28, 8
     dec     r30
     brne    7b
     wipe_stack 88
     leave   704
-    .size sunseal_sha512_compress, . - sunseal_sha512_compress

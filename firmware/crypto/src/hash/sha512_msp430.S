@@ -51,54 +51,31 @@ sunseal_sha512_k:
     xor     r15, r8
     .endm
 
-    .macro load at, x0, x1, x2, x3
-    mov     \at(r12), \x0
-    mov     \at+2(r12), \x1
-    mov     \at+4(r12), \x2
-    mov     \at+6(r12), \x3
-    .endm
-
-    .macro store x0, x1, x2, x3
-    mov     \x0, 0(r12)
-    mov     \x1, 2(r12)
-    mov     \x2, 4(r12)
-    mov     \x3, 6(r12)
+    .macro load at, words:vararg
+    of_indexed mov, mov, \at, r12, \words
     .endm
 
 ; r7:r6:r5:r4 op= the number at; op is and or xor
     .macro with op, at
-    \op     \at(r12), r4
-    \op     \at+2(r12), r5
-    \op     \at+4(r12), r6
-    \op     \at+6(r12), r7
+    of_indexed \op, \op, \at, r12, r4, r5, r6, r7
     .endm
 
-    .macro add_from at, x0, x1, x2, x3
-    add     \at(r12), \x0
-    addc    \at+2(r12), \x1
-    addc    \at+4(r12), \x2
-    addc    \at+6(r12), \x3
+    .macro add_number at, words:vararg
+    of_indexed add, addc, \at, r12, \words
     .endm
 
     .macro copy_up                  ; r11.. = r7..
-    mov     r4, r8
-    mov     r5, r9
-    mov     r6, r10
-    mov     r7, r11
+    pairs   mov, mov, r4, r8,  r5, r9,  r6, r10,  r7, r11
     .endm
 
     .macro xor_up x0, x1, x2, x3    ; r7.. ^= x
-    xor     \x0, r4
-    xor     \x1, r5
-    xor     \x2, r6
-    xor     \x3, r7
+    pairs   xor, xor, \x0, r4,  \x1, r5,  \x2, r6,  \x3, r7
     .endm
 
 ; name:       void sunseal_sha512_compress(uint64_t state[8], const uint8_t block[128])
 ; registers:  r12 = where W[t], then a lies; r13 = constants; r11.. and r7.. = numbers; r14, r15 = parts
 ; stack:      722 bytes with the return address
 ; cycles:     42282
-; clobbers:   r11-r15
     function sunseal_sha512_compress
     pushm.w #7, r10
     push    r12
@@ -133,9 +110,9 @@ sunseal_sha512_k:
     left_1  r9, r10, r11, r8        ; shift by 7
     and     #0x01ff, r8
     xor_up  r9, r10, r11, r8
-    add_from 128, r4, r5, r6, r7
-    add_from 56, r4, r5, r6, r7
-    store   r4, r5, r6, r7
+    add_number 128, r4, r5, r6, r7
+    add_number 56, r4, r5, r6, r7
+    mov_indexed 0, r12,  r4, r5, r6, r7
     load    16, r4, r5, r6, r7
     copy_up
     right_1 r4, r5, r6, r7          ; by 19: by 3, and a word on
@@ -149,10 +126,7 @@ sunseal_sha512_k:
     left_8
     and     #0x03ff, r8
     xor_up  r8, r9, r10, r11
-    add     r5, 0(r12)
-    addc    r6, 2(r12)
-    addc    r7, 4(r12)
-    addc    r4, 6(r12)
+    to_indexed add, addc, 0, r12,  r5, r6, r7, r4
     sub     #8, r12
     dec     r13
     jnz     3b
@@ -171,43 +145,25 @@ sunseal_sha512_k:
     left_1  r8, r9, r10, r11
     left_1  r8, r9, r10, r11
     xor_up  r8, r9, r10, r11
-    mov     r5, r8
-    mov     r6, r9
-    mov     r7, r10
-    mov     r4, r11
-    add_from 64, r8, r9, r10, r11
-    add     @r13+, r8
-    addc    @r13+, r9
-    addc    @r13+, r10
-    addc    @r13+, r11
-    add_from 0, r8, r9, r10, r11
+    pairs   mov, mov, r5, r8,  r6, r9,  r7, r10,  r4, r11
+    add_number 64, r8, r9, r10, r11
+    add_from r13,  r8, r9, r10, r11
+    add_number 0, r8, r9, r10, r11
     load    48, r4, r5, r6, r7      ; Ch = g ^ (e & (f ^ g))
     with    xor, 56
     with    and, 40
     with    xor, 56
-    add     r4, r8
-    addc    r5, r9
-    addc    r6, r10
-    addc    r7, r11
-    add     r8, 32(r12)             ; e = d + T1
-    addc    r9, 34(r12)
-    addc    r10, 36(r12)
-    addc    r11, 38(r12)
+    pairs   add, addc, r4, r8,  r5, r9,  r6, r10,  r7, r11
+    to_indexed add, addc, 32, r12,  r8, r9, r10, r11 ; e = d + T1
     ; a = T1 + Maj + Sigma0(a); Maj = (a & (b ^ c)) + (b & c)
     load    16, r4, r5, r6, r7
     with    and, 24
-    add     r4, r8
-    addc    r5, r9
-    addc    r6, r10
-    addc    r7, r11
+    pairs   add, addc, r4, r8,  r5, r9,  r6, r10,  r7, r11
     load    16, r4, r5, r6, r7
     with    xor, 24
     with    and, 8
-    add     r4, r8
-    addc    r5, r9
-    addc    r6, r10
-    addc    r7, r11
-    store   r8, r9, r10, r11
+    pairs   add, addc, r4, r8,  r5, r9,  r6, r10,  r7, r11
+    mov_indexed 0, r12,  r8, r9, r10, r11
     load    8, r4, r5, r6, r7       ; Sigma0 turns by 28 = 32 - 4, by 39 = 40 - 1, by 34 = 32 + 2
     copy_up
     left_1  r4, r5, r6, r7
@@ -220,10 +176,7 @@ sunseal_sha512_k:
     right_1 r8, r9, r10, r11
     right_1 r8, r9, r10, r11
     xor_up  r8, r9, r10, r11
-    add     r6, 0(r12)
-    addc    r7, 2(r12)
-    addc    r4, 4(r12)
-    addc    r5, 6(r12)
+    to_indexed add, addc, 0, r12,  r6, r7, r4, r5
     sub     #8, r12
     cmp     #sunseal_sha512_k+640, r13
     jeq     5f
@@ -244,4 +197,3 @@ sunseal_sha512_k:
     add     #706, sp
     popm.w  #7, r10
     ret
-    .size sunseal_sha512_compress, . - sunseal_sha512_compress

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; name:       uint16_t sunseal_mp_addmul1(uint16_t *acc, const uint16_t *a, uint16_t b, size_t n)
 ; registers:  Z = acc, X = a, r20, r21 = b, r18 = words left, r22, r23 = word of a, r24, r25 = carry, r19,
@@ -12,9 +12,7 @@
     push    r29
     movw    r30, r24
     movw    r26, r22
-    clr     r24
-    clr     r25
-    clr     r29
+    each    clr, 24, 25, 29
 1:  ld      r22, X+
     ld      r23, X+
     ; r28:r19:r25:r24 = acc + carry + a b, which fits
@@ -51,4 +49,3 @@
     pop     r29
     pop     r28
     ret
-    .size sunseal_mp_addmul1, . - sunseal_mp_addmul1

@@ -2,6 +2,7 @@
 ;
 ; A row of a long product, with the 16 x 16 bit multiplier that MPY32 has too.
 
+#include "function.inc"
 #include "../field/mpy.h"
 
 ; name:       uint16_t sunseal_mp_addmul1(uint16_t *acc, const uint16_t *a, uint16_t b, size_t n)
@@ -9,10 +10,7 @@
 ; stack:      2 bytes with the return address
 ; cycles:     9 + 21 n
 ; clobbers:   r11-r15, MPY
-    .section .text.sunseal_mp_addmul1,"ax",@progbits
-    .global sunseal_mp_addmul1
-    .type sunseal_mp_addmul1,@function
-sunseal_mp_addmul1:
+    function sunseal_mp_addmul1
     mov     r14, &MPY
     mov     #0, r14
 1:  mov     @r13+, &OP2
@@ -27,4 +25,3 @@ sunseal_mp_addmul1:
     jnz     1b
     mov     r14, r12
     ret
-    .size sunseal_mp_addmul1, . - sunseal_mp_addmul1

@@ -2,16 +2,14 @@
 ;
 ; A row of a long product without a multiplier: the bits of the one factor make masks of the other.
 
+#include "function.inc"
+
 ; name:       uint16_t sunseal_mp_addmul1(uint16_t *acc, const uint16_t *a, uint16_t b, size_t n)
 ; registers:  r12 = acc, r13 = a, r14 = b, turned through 16 bits for every word, r15 = words left,
 ;             r11 = word of a, r9:r8 = product, r7 = mask, r10 = carry
 ; stack:      10 bytes with the return address
 ; cycles:     18 + 160 n
-; clobbers:   r11-r15
-    .section .text.sunseal_mp_addmul1,"ax",@progbits
-    .global sunseal_mp_addmul1
-    .type sunseal_mp_addmul1,@function
-sunseal_mp_addmul1:
+    function sunseal_mp_addmul1
     pushm.w #4, r10
     mov     #0, r10
 1:  mov     @r13+, r11
@@ -39,4 +37,3 @@ sunseal_mp_addmul1:
     mov     r10, r12
     popm.w  #4, r10
     ret
-    .size sunseal_mp_addmul1, . - sunseal_mp_addmul1

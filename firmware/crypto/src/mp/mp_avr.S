@@ -2,7 +2,7 @@
 ;
 ; Sums, differences, selection of long numbers. No branch depends on data.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; name:       uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
 ; registers:  Y = r, X = a, Z = b, r18 = words left, r22 = byte
@@ -33,7 +33,6 @@
 
     function sunseal_mp_add
     sum     adc
-    .size sunseal_mp_add, . - sunseal_mp_add
 
 ; name:       uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
 ; registers:  as sunseal_mp_add
@@ -41,7 +40,6 @@
 ; cycles:     18 + 17 n
     function sunseal_mp_sub
     sum     sbc
-    .size sunseal_mp_sub, . - sunseal_mp_sub
 
 ; name:       void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n)
 ; registers:  X = r, Z = a, r20 = mask, r18 = words left, r0, r22 = bytes
@@ -61,7 +59,6 @@
     dec     r18
     brne    1b
     ret
-    .size sunseal_mp_select, . - sunseal_mp_select
 
 ; name:       void sunseal_mp_pick(uint16_t *r, const SUNSEAL_FLASH uint16_t *table, uint16_t index,
 ;                                  size_t n)
@@ -72,9 +69,7 @@
 ; cycles:     47 + 1490 n/4
     .set BYTES, 18
     function sunseal_mp_pick
-    .irp r, 10, 12, 13, 14, 15, 16, 17, 28
-    push    r\r
-    .endr
+    each    push, 10, 12, 13, 14, 15, 16, 17, 28
     movw    r26, r24
     movw    r12, r22
     mov     r10, r20
@@ -107,9 +102,7 @@
     .endr
     dec     r17
     brne    2b
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
-    st      X+, BYTES + \i
-    .endr
+    store_to 8, X+, BYTES
     ldi     r16, 8
     add     r12, r16
     clr     r1
@@ -117,8 +110,5 @@
     dec     r28
     breq    3f
     rjmp    1b
-3:  .irp r, 28, 17, 16, 15, 14, 13, 12, 10
-    pop     r\r
-    .endr
+3:  each    pop, 28, 17, 16, 15, 14, 13, 12, 10
     ret
-    .size sunseal_mp_pick, . - sunseal_mp_pick

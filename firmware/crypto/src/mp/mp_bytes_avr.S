@@ -31,7 +31,6 @@
 5:  subi    r18, 1
     brcc    4b
     ret
-    .size sunseal_mp_from_bytes, . - sunseal_mp_from_bytes
 
 ; name:       void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count)
 ; registers:  X = a, Z = end of bytes, r20 = bytes left
@@ -48,4 +47,3 @@
 2:  subi    r20, 1
     brcc    1b
     ret
-    .size sunseal_mp_to_bytes, . - sunseal_mp_to_bytes

@@ -41,7 +41,6 @@
 5:  incd    sp
     pop     r10
     ret
-    .size sunseal_mp_from_bytes, . - sunseal_mp_from_bytes
 
 ; void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count)
 ; registers:  r12 walks down the bytes, r13 up a, r14 = words left, r15 = single byte ? 0 : -1, r11 = word
@@ -63,4 +62,3 @@
     jnz     3f
     mov.b   @r13, -1(r12)
 3:  ret
-    .size sunseal_mp_to_bytes, . - sunseal_mp_to_bytes

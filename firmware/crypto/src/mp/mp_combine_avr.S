@@ -2,7 +2,7 @@
 ;
 ; A sum of three products of a signed word and a long number. No branch depends on data.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; factor, at a register, becomes its magnitude, its sign a mask
     .macro magnitude factor, sign
@@ -56,25 +56,16 @@
 ;             r18..r21 = sum; T flag: no word before
     .set ZERO, 11
     .macro combine terms
-    .irp r, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
-    push    r\r
-    .endr
+    save_all
     clr     ZERO
     movw    r12, r24
     mov     r16, r20
     movw    r30, r22
-    ldd     r2, Z + 0
-    ldd     r3, Z + 1
-    ldd     r26, Z + 2
-    ldd     r27, Z + 3
-    ldd     r4, Z + 4
-    ldd     r5, Z + 5
-    ldd     r28, Z + 6
-    ldd     r29, Z + 7
-    clr     r18
-    clr     r19
-    clr     r20
-    clr     r21
+    load_bytes 2, 2, Z
+    load_bytes 2, 26, Z + 2
+    load_bytes 2, 4, Z + 4
+    load_bytes 2, 28, Z + 6
+    to_all  4, clr, 18
     .if \terms == 3
     ldd     r6, Z + 8
     ldd     r7, Z + 9
@@ -137,9 +128,7 @@
     st      Z, r22
     std     Z + 1, r23
     clr     r1
-    .irp r, 29, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-    pop     r\r
-    .endr
+    restore_all
     ret
     .endm
 
@@ -148,11 +137,9 @@
 ; cycles:     151 + 103 n
     function sunseal_mp_combine
     combine 3
-    .size sunseal_mp_combine, . - sunseal_mp_combine
 
 ; name:       void sunseal_mp_combine_two(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
 ; stack:      20 bytes with the return address
 ; cycles:     132 + 73 n
     function sunseal_mp_combine_two
     combine 2
-    .size sunseal_mp_combine_two, . - sunseal_mp_combine_two

@@ -3,7 +3,10 @@
 ; A sum of three products of a signed word and a long number, with the 16 x 16 bit
 ; multiply-accumulate that MPY32 has too.
 
+#include "function.inc"
+#include "../words.inc"
 #include "../field/mpy.h"
+#include "magnitude_msp430.inc"
 
 ; name:       void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
 ; registers:  r4, r5, r6 = magnitudes, r7, r8, r9 = signs, r10, r11, r13 = words, r12 = r,
@@ -11,15 +14,6 @@
 ; stack:      18 bytes with the return address
 ; cycles:     68 + 55 n
 ; clobbers:   r11-r15, MPY
-    .macro magnitude factor, sign
-    mov     \factor, \sign
-    rla     \sign
-    subc    \sign, \sign
-    inv     \sign
-    xor     \sign, \factor
-    sub     \sign, \factor
-    .endm
-
     .macro term factor, words, sign
     mov     \factor, &MAC
     mov     @\words+, r15
@@ -27,17 +21,10 @@
     mov     r15, &OP2
     .endm
 
-    .section .text.sunseal_mp_combine,"ax",@progbits
-    .global sunseal_mp_combine
-    .type sunseal_mp_combine,@function
-sunseal_mp_combine:
+    function sunseal_mp_combine
     pushm.w #7, r10
     push    r14
-    mov     @r13+, r4
-    mov     @r13+, r10
-    mov     @r13+, r5
-    mov     @r13+, r11
-    mov     @r13+, r6
+    mov_from r13,  r4, r10, r5, r11, r6
     mov     @r13, r13
     magnitude r4, r7
     magnitude r5, r8
@@ -89,4 +76,3 @@ sunseal_mp_combine:
     incd    sp
     popm.w  #7, r10
     ret
-    .size sunseal_mp_combine, . - sunseal_mp_combine

@@ -3,15 +3,9 @@
 ; A sum of three products of a signed word and a long number without a multiplier: the bits of the factors
 ; make masks of the words, and the three products share their doublings.
 
-    .macro magnitude factor, sign
-    mov     \factor, \sign
-    rla     \sign
-    subc    \sign, \sign
-    inv     \sign
-    xor     \sign, \factor
-    sub     \sign, \factor
-    push    \sign
-    .endm
+#include "function.inc"
+#include "../words.inc"
+#include "magnitude_msp430.inc"
 
 ; r11:r10 += the highest bit of factor ? word : 0; turns the factor by one bit
     .macro masked_add factor, word
@@ -31,16 +25,22 @@
     xor     \sign(sp), \to
     .endm
 
+; r = r10, and the two highest bits of r12 below
+    .macro store_shifted
+    rla     r12
+    rlc     r10
+    rla     r12
+    rlc     r10
+    mov     16(sp), r13
+    mov     r10, 0(r13)
+    .endm
+
 ; name:       void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
 ; registers:  r4, r5, r6 = magnitudes, r7, r8, r9 = words, r11:r10 = sum, r12 = mask, r13 = pointer,
 ;             r14 = bits left, r15 = what the words before carry
 ; stack:      36 bytes with the return address
 ; cycles:     77 + 489 n
-; clobbers:   r11-r15
-    .section .text.sunseal_mp_combine,"ax",@progbits
-    .global sunseal_mp_combine
-    .type sunseal_mp_combine,@function
-sunseal_mp_combine:
+    function sunseal_mp_combine
     pushm.w #7, r10
     push    r12                     ; 16(sp): r
     push    r14                     ; 14(sp): words left
@@ -50,13 +50,14 @@ sunseal_mp_combine:
     push    @r13+
     mov     @r13+, r6
     push    @r13
-    magnitude r4, r7                ; 6(sp), 4(sp), 2(sp): signs
+    magnitude r4, r7
+    push    r7                      ; 6(sp), 4(sp), 2(sp): signs
     magnitude r5, r8
+    push    r8
     magnitude r6, r9
+    push    r9
     ; the complement of a number is its negative less one
-    and     r4, r7
-    and     r5, r8
-    and     r6, r9
+    pairs   and, and, r4, r7,  r5, r8,  r6, r9
     mov     r7, r15
     add     r8, r15
     add     r9, r15
@@ -68,12 +69,7 @@ sunseal_mp_combine:
 1:  call    #combine_word
     mov     @sp, r12
     mov     r10, 0(sp)
-    rla     r12
-    rlc     r10
-    rla     r12
-    rlc     r10
-    mov     16(sp), r13
-    mov     r10, 0(r13)
+    store_shifted
     incd    16(sp)
     dec     14(sp)
     jnz     1b
@@ -83,12 +79,7 @@ sunseal_mp_combine:
     rla     r10
     subc    r10, r10
     inv     r10
-    rla     r12
-    rlc     r10
-    rla     r12
-    rlc     r10
-    mov     16(sp), r13
-    mov     r10, 0(r13)
+    store_shifted
     add     #18, sp
     popm.w  #7, r10
     ret
@@ -112,4 +103,3 @@ combine_word:
     adc     r11
     mov     r11, r15
     ret
-    .size sunseal_mp_combine, . - sunseal_mp_combine

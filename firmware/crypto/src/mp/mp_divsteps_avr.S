@@ -2,7 +2,7 @@
 ;
 ; 14 division steps on the low words of f and g, without a branch on data.
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
     .set V, 4
     .set ETA, 6
@@ -43,12 +43,9 @@
 ; stack:      16 bytes with the return address
 ; cycles:     1018
     function sunseal_mp_divsteps
-    .irp r, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
-    push    r\r
-    .endr
+    each    push, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
     movw    r30, r24
-    ldd     ETA, Z + 8
-    ldd     ETA + 1, Z + 9
+    load_bytes 2, ETA, Z + 8
     ldd     HALF, Z + 10
     ldi     U, 1
     clr     U + 1
@@ -95,10 +92,6 @@
     std     Z + 5, Q + 1
     std     Z + 6, TO
     std     Z + 7, TO + 1
-    std     Z + 8, ETA
-    std     Z + 9, ETA + 1
-    .irp r, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4
-    pop     r\r
-    .endr
+    store_bytes 2, Z + 8, ETA
+    each    pop, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4
     ret
-    .size sunseal_mp_divsteps, . - sunseal_mp_divsteps

@@ -2,16 +2,15 @@
 ;
 ; 14 division steps on the low words of f and g, without a branch on data.
 
+#include "function.inc"
+#include "../words.inc"
+
 ; name:       void sunseal_mp_divsteps(struct sunseal_mp_matrix *matrix, uint16_t f, uint16_t g)
 ; registers:  r13 = f, r14 = g, r4 = u, r5 = v, r6 = q, r7 = r, r8 = eta, r9 = swap,
 ;             r10 = even (the complement of odd), r11 = temporary, r15 = steps left
 ; stack:      18 bytes with the return address
 ; cycles:     628
-; clobbers:   r11-r15
-    .section .text.sunseal_mp_divsteps,"ax",@progbits
-    .global sunseal_mp_divsteps
-    .type sunseal_mp_divsteps,@function
-sunseal_mp_divsteps:
+    function sunseal_mp_divsteps
     pushm.w #7, r10
     push    r12
     mov     8(r12), r8
@@ -64,11 +63,6 @@ sunseal_mp_divsteps:
     dec     r15
     jnz     1b
     pop     r12
-    mov     r4, 0(r12)
-    mov     r5, 2(r12)
-    mov     r6, 4(r12)
-    mov     r7, 6(r12)
-    mov     r8, 8(r12)
+    mov_indexed 0, r12,  r4, r5, r6, r7, r8
     popm.w  #7, r10
     ret
-    .size sunseal_mp_divsteps, . - sunseal_mp_divsteps

@@ -19,4 +19,3 @@
     sbc     r24, r24
     mov     r25, r24
     ret
-    .size sunseal_mp_is_zero, . - sunseal_mp_is_zero

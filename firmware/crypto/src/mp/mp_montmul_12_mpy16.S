@@ -7,6 +7,7 @@
 #include "../field/mpy.h"
 
 #include "function.inc"
+#include "../words.inc"
 
 ; \low and \high, of which \op starts or goes on with a chain, += the product with \factor
     .macro product factor, op, low, high
@@ -30,6 +31,13 @@
     sub     #8, r14
     .endm
 
+    .macro rows kind, at, c0, c1, c2, c3, c4, c5
+    \kind   \at, \c0, \c1, \c2, \c3, \c4, \c5
+    .if \at < 10
+    rows    \kind, \at+2, \c1, \c2, \c3, \c4, \c5, \c0
+    .endif
+    .endm
+
 ; 0(r12)... = the lowest words, r4..r9 the highest, of r4..r9 + the 6 words at r13 times the factor; r13 stands
 ; behind them.
     .macro row_of at, c0, c1, c2, c3, c4, c5
@@ -39,12 +47,7 @@
 
     .section .text.sunseal_mp_montmul_12,"ax",%progbits
 multiply6:
-    row_of  0, r4, r5, r6, r7, r8, r9
-    row_of  2, r5, r6, r7, r8, r9, r4
-    row_of  4, r6, r7, r8, r9, r4, r5
-    row_of  6, r7, r8, r9, r4, r5, r6
-    row_of  8, r8, r9, r4, r5, r6, r7
-    row_of  10, r9, r4, r5, r6, r7, r8
+    rows    row_of, 0, r4, r5, r6, r7, r8, r9
     ret
 
 ; 0(r12)... = the 6 words q that, times the factor, clear the 6 lowest of the sum; r4..r9 = the others;
@@ -58,12 +61,7 @@ multiply6:
     .endm
 
 clear6:
-    row_of_quotient 0, r4, r5, r6, r7, r8, r9
-    row_of_quotient 2, r5, r6, r7, r8, r9, r4
-    row_of_quotient 4, r6, r7, r8, r9, r4, r5
-    row_of_quotient 6, r7, r8, r9, r4, r5, r6
-    row_of_quotient 8, r8, r9, r4, r5, r6, r7
-    row_of_quotient 10, r9, r4, r5, r6, r7, r8
+    rows    row_of_quotient, 0, r4, r5, r6, r7, r8, r9
     ret
 
 ; Offsets from the stack pointer.
@@ -108,12 +106,7 @@ clear6:
     .endm
 
     .macro store_six at
-    mov     r4, \at(sp)
-    mov     r5, \at+2(sp)
-    mov     r6, \at+4(sp)
-    mov     r7, \at+6(sp)
-    mov     r8, \at+8(sp)
-    mov     r9, \at+10(sp)
+    mov_indexed \at, sp,  r4, r5, r6, r7, r8, r9
     .endm
 
     .macro carry_to at
@@ -165,12 +158,7 @@ sunseal_mp_montmul_12:
     sub     #R, sp
     mov     #RESHI, r15
     factor  B, 0
-    mov     #0, r4
-    mov     #0, r5
-    mov     #0, r6
-    mov     #0, r7
-    mov     #0, r8
-    mov     #0, r9
+    across  mov, mov, #0,  r4, r5, r6, r7, r8, r9
     mov     A(sp), r13
     into    T
     call    #multiply6

@@ -11,6 +11,14 @@
 #define COUNT 8
 #define N0 12
 
+    /* Four words += q times r3 to r6, the carry to h. */
+    .macro  multiple q, h, w0, w1, w2, w3
+    umaal   \w0, \h, \q, r3
+    umaal   \w1, \h, \q, r4
+    umaal   \w2, \h, \q, r5
+    umaal   \w3, \h, \q, r6
+    .endm
+
     /* Clears the words at and at + 1 to at + 3 of the product on the stack by multiples q of m: r11, r0, r1, r2. Below, the
      * word that a multiple clears is the zero that the next one's carry begins with. lr = n0, [sp, #64] = m. Leaves
      * r12, r7, r8, r9 to be added to words at + 8 to at + 11, and r10 = 0. */
@@ -21,25 +29,13 @@
     ldm.w   r12, {r7-r10}
     mul     r11, r7, lr
     mov     r12, #0
-    umaal   r7, r12, r11, r3
-    umaal   r8, r12, r11, r4
-    umaal   r9, r12, r11, r5
-    umaal   r10, r12, r11, r6
+    multiple r11, r12, r7, r8, r9, r10
     mul     r0, r8, lr
-    umaal   r8, r7, r0, r3
-    umaal   r9, r7, r0, r4
-    umaal   r10, r7, r0, r5
-    umaal   r12, r7, r0, r6
+    multiple r0, r7, r8, r9, r10, r12
     mul     r1, r9, lr
-    umaal   r9, r8, r1, r3
-    umaal   r10, r8, r1, r4
-    umaal   r12, r8, r1, r5
-    umaal   r7, r8, r1, r6
+    multiple r1, r8, r9, r10, r12, r7
     mul     r2, r10, lr
-    umaal   r10, r9, r2, r3
-    umaal   r12, r9, r2, r4
-    umaal   r7, r9, r2, r5
-    umaal   r8, r9, r2, r6
+    multiple r2, r9, r10, r12, r7, r8
     ldr.w   r3, [sp, #64]
     .irp    word, 4, 5, 6, 7
     ldr.w   r4, [r3, #4 * \word]

@@ -3,7 +3,6 @@
 ; Montgomery's product for the orders, four bytes at a time. No branch depends on a or b; on the modulus
 ; some do.
 
-#include "function.inc"
 #include "../field/product_avr.inc"
 
 ; The fields of struct sunseal_mp_modulus.
@@ -24,13 +23,8 @@
     .set SUM, 10
     .set ZERO, 13
     .set TOP, 18
-    .section .text.sunseal_avr_row,"ax",@progbits
-    .global sunseal_avr_row
-    .type sunseal_avr_row,@function
-sunseal_avr_row:
-    .irp r, 6, 7, 8, 9, 10, 11, 12
-    clr     r\r
-    .endr
+    function sunseal_avr_row
+    each    clr, 6, 7, 8, 9, 10, 11, 12
 1:  .irp j, 0, 1, 2, 3
     turning \j
     ld      LAST + \j, X+
@@ -68,7 +62,6 @@ sunseal_avr_row:
     mov     TOP + 2, SUM + 2
     mov     TOP + 3, SUM
     ret
-    .size sunseal_avr_row, . - sunseal_avr_row
 
 ; name:       void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
 ;                                     const struct sunseal_mp_modulus *m)
@@ -77,10 +70,7 @@ sunseal_avr_row:
 ; cycles:     9 471 of 12 words for the order of secp160r1
     function sunseal_mp_montmul
     save_all
-    push    r24
-    push    r25
-    push    r18
-    push    r19
+    each    push, 24, 25, 18, 19
     movw    r16, r22
     movw    r28, r20
     movw    r30, r18
@@ -96,15 +86,11 @@ sunseal_avr_row:
     dec     r25
     brne    1b
     point   30, sunseal_avr_product
-2:  .irp i, 0, 1, 2, 3
-    ld      LIMB + \i, Y+
-    .endr
+2:  load_from 4, LIMB, Y+
     movw    r26, r16
     mov     r25, r23
     call    sunseal_avr_row
-    .irp i, 0, 1, 2, 3
-    std     Z + \i, TOP + \i
-    .endr
+    store_bytes 4, Z, TOP
     ; the next row begins four bytes above this one
     mov     r0, r23
     dec     r0
@@ -115,7 +101,6 @@ sunseal_avr_row:
     dec     r24
     brne    2b
     jmp     sunseal_avr_redc
-    .size sunseal_mp_montmul, . - sunseal_mp_montmul
 
 ; name:       void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
 ;                                        const struct sunseal_mp_modulus *m), and _14, _16
@@ -123,25 +108,19 @@ sunseal_avr_row:
 ; cycles:     7 621 for the order of secp160r1, 10 300 for that of P-224, 12 793 for that of P-256
     .macro montmul_by product
     save_all
-    push    r24
-    push    r25
-    push    r18
-    push    r19
+    each    push, 24, 25, 18, 19
     call    \product
     jmp     sunseal_avr_redc
     .endm
 
     function sunseal_mp_montmul_12
     montmul_by sunseal_avr_product_24
-    .size sunseal_mp_montmul_12, . - sunseal_mp_montmul_12
 
     function sunseal_mp_montmul_14
     montmul_by sunseal_avr_product_28
-    .size sunseal_mp_montmul_14, . - sunseal_mp_montmul_14
 
     function sunseal_mp_montmul_16
     montmul_by sunseal_avr_product_32
-    .size sunseal_mp_montmul_16, . - sunseal_mp_montmul_16
 
 ; The rest: reduces sunseal_avr_product modulo m, and wipes it; the caller's registers, r and m are on the
 ; stack.
@@ -169,10 +148,7 @@ sunseal_avr_row:
     adc     r27, ZERO
     .endm
 
-    .section .text.sunseal_avr_redc,"ax",@progbits
-    .global sunseal_avr_redc
-    .type sunseal_avr_redc,@function
-sunseal_avr_redc:
+    function sunseal_avr_redc
     clr     r1
     clr     ZERO
     pop     r29
@@ -276,26 +252,20 @@ sunseal_avr_redc:
     ldd     r27, Y + WORDS + 1
     mov     r25, r14
     call    sunseal_avr_row
-    .irp i, 0, 1, 2, 3
-    ldd     LAST + \i, Z + \i
-    .endr
+    load_bytes 4, LAST, Z
     lsr     r16
     .irp i, 0, 1, 2, 3
     adc     LAST + \i, TOP + \i
     .endr
     sbc     r16, r16
-    .irp i, 0, 1, 2, 3
-    std     Z + \i, LAST + \i
-    .endr
+    store_bytes 4, Z, LAST
     point   26, DIGITS
     mov     r25, r15
     rjmp    12f
 9:  ld      r0, X+
     add     r30, r0
     adc     r31, ZERO
-    .irp i, 0, 1, 2, 3
-    ldd     LAST + \i, Z + \i
-    .endr
+    load_bytes 4, LAST, Z
     ld      r22, X+
     ld      r18, X
     tst     r22
@@ -311,9 +281,7 @@ sunseal_avr_redc:
     .endr
 11: sbc     r18, r18
     st      X+, r18
-    .irp i, 0, 1, 2, 3
-    std     Z + \i, LAST + \i
-    .endr
+    store_bytes 4, Z, LAST
 12: subi    r25, 1
     brcc    9b
     pop     r31
@@ -351,18 +319,14 @@ sunseal_avr_redc:
     mov     r19, r16
     lsl     r19
     sbc     r19, r19
-    .irp i, 0, 1, 2, 3
-    ldd     LAST + \i, Z + \i
-    .endr
+    load_bytes 4, LAST, Z
     add     LAST, r16
     .irp i, 1, 2, 3
     adc     LAST + \i, r19
     .endr
     adc     r19, ZERO
     mov     r16, r19
-    .irp i, 0, 1, 2, 3
-    st      Z+, LAST + \i
-    .endr
+    store_to 4, Z+, LAST
     rjmp    15b
 16: add     r16, r18
     dec     r15
@@ -412,4 +376,3 @@ sunseal_avr_redc:
     clr     r1
     restore_all
     ret
-    .size sunseal_avr_redc, . - sunseal_avr_redc

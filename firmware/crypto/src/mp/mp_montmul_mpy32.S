@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 ;
-; The Montgomery product with MPY32, whose latencies comba32.inc tells.
+; The Montgomery product with MPY32, whose latencies comba_mpy32.inc tells.
 
 #include "../field/mpy.h"
 #include "function.inc"

@@ -3,13 +3,13 @@
 ; Sums, differences and selection of long numbers. Between two words the carry rests in a register.
 
 #include "function.inc"
+#include "../words.inc"
 #include "pick.inc"
 
 ; name:       uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
 ; registers:  r12 = r, r13 = a, r14 = b, r15 = words left, r11 = word
 ; stack:      4 bytes with the return address
 ; cycles:     12 + 13 n
-; clobbers:   r11-r15
     function sunseal_mp_add
     push    r10
     mov     #0, r10                 ; bit 0 is the carry
@@ -25,13 +25,11 @@
     and     #1, r12
     pop     r10
     ret
-    .size sunseal_mp_add, . - sunseal_mp_add
 
 ; name:       uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
 ; registers:  as sunseal_mp_add
 ; stack:      4 bytes with the return address
 ; cycles:     12 + 13 n
-; clobbers:   r11-r15
     function sunseal_mp_sub
     push    r10
     mov     #1, r10                 ; bit 0 is the carry, which is no borrow
@@ -47,13 +45,11 @@
     bic     r10, r12
     pop     r10
     ret
-    .size sunseal_mp_sub, . - sunseal_mp_sub
 
 ; name:       void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n)
 ; registers:  r12 = r, r13 = a, r14 = mask, r15 = words left, r11 = word
 ; stack:      2 bytes with the return address
 ; cycles:     4 + 13 n
-; clobbers:   r11-r15
     function sunseal_mp_select
 1:  mov     @r13+, r11
     xor     @r12, r11
@@ -63,11 +59,9 @@
     dec     r15
     jnz     1b
     ret
-    .size sunseal_mp_select, . - sunseal_mp_select
 
 ; name:       void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n)
 ; registers:  see pick.inc
 ; stack:      20 bytes with the return address
 ; cycles:     25 + 737 n/4
-; clobbers:   r11-r15
     pick    sunseal_mp_pick, 32

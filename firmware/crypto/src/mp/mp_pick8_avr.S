@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; The bytes of the wanted of eight entries, from Z on, to X; Z stays.
 ; registers:  r12.. = bytes, r20 = index, counted down in r22, r23 = mask, r0 = byte, r24 = size of an entry less
@@ -39,9 +39,7 @@
 ; stack:      8 bytes with the return address
 ; cycles:     47 + 181 n/2 for an even n
     function sunseal_mp_pick8
-    .irp r, 12, 13, 14, 15, 16, 17
-    push    r\r
-    .endr
+    each    push, 12, 13, 14, 15, 16, 17
     movw    r26, r24
     movw    r30, r22
     clr     r25
@@ -62,8 +60,5 @@
     rjmp    4f
     adiw    r24, 2
     gather  2
-4:  .irp r, 17, 16, 15, 14, 13, 12
-    pop     r\r
-    .endr
+4:  each    pop, 17, 16, 15, 14, 13, 12
     ret
-    .size sunseal_mp_pick8, . - sunseal_mp_pick8

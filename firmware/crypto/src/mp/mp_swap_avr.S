@@ -23,4 +23,3 @@
     dec     r18
     brne    1b
     ret
-    .size sunseal_mp_swap, . - sunseal_mp_swap

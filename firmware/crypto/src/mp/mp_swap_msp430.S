@@ -16,7 +16,6 @@
 ; registers:  r12 = a, r13 = b, r14 = mask, r15 = words left, four at a time, r11 = what differs
 ; stack:      2 bytes with the return address
 ; cycles:     4 + 56 n/4
-; clobbers:   r11-r15
     function sunseal_mp_swap
 1:  exchange_word
     exchange_word
@@ -25,4 +24,3 @@
     sub     #4, r15
     jnz     1b
     ret
-    .size sunseal_mp_swap, . - sunseal_mp_swap

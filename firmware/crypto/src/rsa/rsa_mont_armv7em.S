@@ -12,6 +12,8 @@
 #define INVERSE 8
 #define COUNT 12
 
+#include "function.inc"
+
 // What a function keeps on its stack.
 #define RESULT 0
 #define MODULUS 4
@@ -23,13 +25,10 @@
 #define CARRY 28
 #define FRAME 32
 
-    .macro function name
+    .macro routine name
     .section .text.\name,"ax",%progbits
-    .global \name
-    .type \name,%function
-    .thumb_func
     .p2align 2
-\name:
+    function \name
     .endm
 
 // One column of four rows: the product's word AT bytes behind r0 gets r4..r7 times the limb as far behind
@@ -151,7 +150,7 @@
 //                                      const struct sunseal_rsa_modulus *m)
 // registers:  four limbs of a in r4..r7, columns as in `column`
 // stack:      68 bytes
-    function sunseal_rsa_montmul
+    routine sunseal_rsa_montmul
     enter
 1:  ldr     r1, [sp, #FACTOR]
     ldmia   r1!, {r4-r7}
@@ -169,7 +168,6 @@
     str     r2, [sp, #LEFT]
     bne     1b
     b       sunseal_rsa_reduce
-    .size sunseal_rsa_montmul, . - sunseal_rsa_montmul
 
 // name:       void sunseal_rsa_montsqr(uint16_t *r, const uint16_t *a,
 //                                      const struct sunseal_rsa_modulus *m)
@@ -179,7 +177,7 @@
 // which meet no doubled value, it is multiplied by being the first columns' carry.
 // registers:  four limbs of a in r4..r7, columns as in `column`
 // stack:      68 bytes
-    function sunseal_rsa_montsqr
+    routine sunseal_rsa_montsqr
     mov     r3, r2
     enter
     mov     r3, #0                  // the bit that moves across
@@ -213,11 +211,10 @@
     cmp     r2, #0
     bne     7b
     b       sunseal_rsa_reduce
-    .size sunseal_rsa_montsqr, . - sunseal_rsa_montsqr
 
 // The way out of both: the product divided by R, to the result.
 // registers:  four limbs of the quotient in r4..r7, columns as in `column`
-    function sunseal_rsa_reduce
+    routine sunseal_rsa_reduce
     ldr     r3, [sp, #MODULUS]
     ldr     r0, [r3, #SCRATCH]
     mov     r1, #0
@@ -308,4 +305,3 @@
     bne     8b
     add     sp, sp, #FRAME
     pop     {r4-r11, pc}
-    .size sunseal_rsa_reduce, . - sunseal_rsa_reduce

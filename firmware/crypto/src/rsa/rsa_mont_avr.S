@@ -5,6 +5,8 @@
 ; pre-decrement. A limb product takes its place in the column in eight additions of four bytes; what they
 ; carry is counted at the weights 4 to 7 and added when the column is full.
 
+#include "../bytes_avr.inc"
+
 #define WORDS 0
 #define SCRATCH 2
 #define INVERSE 4
@@ -68,14 +70,8 @@ column:     .space 1
 
 ; SUM += N limb products, X upwards and Y downwards. 99.5 cycles each.
     .macro load_limbs
-    ld      A, X+
-    ld      A + 1, X+
-    ld      A + 2, X+
-    ld      A + 3, X+
-    ld      B + 3, -Y
-    ld      B + 2, -Y
-    ld      B + 1, -Y
-    ld      B, -Y
+    load_from 4, A, X+
+    load_down 4, B, -Y
     .endm
 
     .macro rows
@@ -102,15 +98,9 @@ product:
 
 ; What was counted goes to its place. A count holds the carries of a column of 127 products.
 fold:
-    add     SUM + 4, CARRY
-    adc     SUM + 5, CARRY + 1
-    adc     SUM + 6, CARRY + 2
-    adc     SUM + 7, CARRY + 3
+    across  4, add, adc, SUM + 4, CARRY
     adc     SUM + 8, ZERO
-    clr     CARRY
-    clr     CARRY + 1
-    clr     CARRY + 2
-    clr     CARRY + 3
+    to_all  4, clr, CARRY
     ret
 
 ; Between the column's two halves, which of 64 limbs would have up to 128 products
@@ -152,19 +142,10 @@ fold:
     movw    SUM, SUM + 4
     movw    SUM + 2, SUM + 6
     mov     SUM + 4, SUM + 8
-    clr     SUM + 5
-    clr     SUM + 6
-    clr     SUM + 7
-    clr     SUM + 8
-    add     SUM, CARRY
-    adc     SUM + 1, CARRY + 1
-    adc     SUM + 2, CARRY + 2
-    adc     SUM + 3, CARRY + 3
+    to_all  4, clr, SUM + 5
+    across  4, add, adc, SUM, CARRY
     adc     SUM + 4, ZERO
-    clr     CARRY
-    clr     CARRY + 1
-    clr     CARRY + 2
-    clr     CARRY + 3
+    to_all  4, clr, CARRY
     .endm
 
 ; The products of a column of a b. In the lower half they begin at limb 0 of a, N = column + 1; in the
@@ -232,10 +213,7 @@ own_square:
     get     30, single
     add     r30, T
     adc     r31, T + 1
-    ld      A, Z
-    ldd     A + 1, Z + 1
-    ldd     A + 2, Z + 2
-    ldd     A + 3, Z + 3
+    load_bytes 4, A, Z
     movw    B, A
     movw    B + 2, A + 2
     or      T, T + 1                ; nothing comes across to limb 0
@@ -256,11 +234,7 @@ own_square:
     mov     r0, A + 3
     and     r0, T
     adc     SUM + 3, r0
-    adc     SUM + 4, ZERO
-    adc     SUM + 5, ZERO
-    adc     SUM + 6, ZERO
-    adc     SUM + 7, ZERO
-    adc     SUM + 8, ZERO
+    to_all  5, adc, SUM + 4, ZERO
 1:  ldi     N, 1
     rjmp    product
 
@@ -306,16 +280,10 @@ reduce_low:
     mul     SUM + 3, B
     add     A + 3, r0
     get     30, quotient_at
-    st      Z+, A
-    st      Z+, A + 1
-    st      Z+, A + 2
-    st      Z+, A + 3
+    store_to 4, Z+, A
     put     quotient_at, 30
     get     28, modulus
-    ld      B, Y
-    ldd     B + 1, Y + 1
-    ldd     B + 2, Y + 2
-    ldd     B + 3, Y + 3
+    load_bytes 4, B, Y
     ldi     N, 1
     rjmp    product
 
@@ -334,50 +302,47 @@ reduce_low:
     sub     N, T
     rcall   chain
 9:  get     30, quotient_at
-    st      Z+, SUM
-    st      Z+, SUM + 1
-    st      Z+, SUM + 2
-    st      Z+, SUM + 3
+    store_to 4, Z+, SUM
     put     quotient_at, 30
+    .endm
+
+; The columns of the upper half, each with its \products, and the way out.
+    .macro upper_columns products
+6:  lds     N, limbs
+    lds     T, column
+    cp      N, T
+    breq    7f
+    \products
+7:  reduce_high
+    rcall   count_high
+    breq    8f
+    rjmp    6b
+8:  rjmp    leave
     .endm
 
 ; r25:r24 = r, r23:r22 = a, r21:r20 = b, Z = m
     .macro enter
-    .irp r, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
-    push    r\r
-    .endr
+    save_all
     put     result, 24
     put     factor, 22
     put     other, 20
-    ld      r24, Z
-    ldd     r25, Z + 1
+    load_bytes 2, 24, Z
     put     modulus, 24
     adiw    r24, 4
     put     modulus_end, 24
-    ldd     r24, Z + SCRATCH
-    ldd     r25, Z + SCRATCH + 1
+    load_bytes 2, 24, Z + SCRATCH
     put     quotient, 24
     put     quotient_at, 24
-    ldd     r24, Z + INVERSE
-    ldd     r25, Z + INVERSE + 1
+    load_bytes 2, 24, Z + INVERSE
     put     inverse, 24
-    ldd     r24, Z + INVERSE + 2
-    ldd     r25, Z + INVERSE + 3
+    load_bytes 2, 24, Z + INVERSE + 2
     put     "inverse + 2", 24
     ldd     r24, Z + COUNT
     lsr     r24
     sts     limbs, r24
     clr     ZERO
-    .set I, 0
-    .rept 4
-    clr     CARRY + I
-    .set I, I + 1
-    .endr
-    .set I, 0
-    .rept 9
-    clr     SUM + I
-    .set I, I + 1
-    .endr
+    to_all  4, clr, CARRY
+    to_all  9, clr, SUM
     .endm
 
 ; name:       void sunseal_rsa_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
@@ -394,16 +359,7 @@ sunseal_rsa_montmul:
     rcall   count_low
     brne    1b
     rcall   upper_half
-2:  lds     N, limbs
-    lds     T, column
-    cp      N, T
-    breq    3f
-    times_high
-3:  reduce_high
-    rcall   count_high
-    breq    4f
-    rjmp    2b
-4:  rjmp    leave
+    upper_columns times_high
     .size sunseal_rsa_montmul, . - sunseal_rsa_montmul
 
 ; name:       void sunseal_rsa_montsqr(uint16_t *r, const uint16_t *a,
@@ -444,16 +400,7 @@ sunseal_rsa_montsqr:
     breq    3f
     rjmp    2b
 3:  rcall   upper_half
-4:  lds     N, limbs
-    lds     T, column
-    cp      N, T
-    breq    5f
-    square_high
-5:  reduce_high
-    rcall   count_high
-    breq    6f
-    rjmp    4b
-6:  rjmp    leave
+    upper_columns square_high
     .size sunseal_rsa_montsqr, . - sunseal_rsa_montsqr
 
 ; On to the next column; Z where the half is done. Columns of the lower half are counted from 0, those of
@@ -502,7 +449,5 @@ leave:
     dec     B
     brne    1b
     clr     r1
-    .irp r, 29, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-    pop     r\r
-    .endr
+    restore_all
     ret

@@ -26,13 +26,7 @@
     mov     r14, &MAC
     add     @r4, r15
     mov     r14, &OP2
-    mov     &across, r6
-    mov     #0, r11
-    rla     r14
-    rlc     r11
-    mov     r11, &across
-    add     @r4, r15
-    mov     r6, &OP2
+    times_across OP2
     .endm
 
 ; r5 = inverse. The product with the lowest word leaves zero below and a carry wherever there was not zero already.

@@ -33,13 +33,7 @@
     add     @r4, r15
     mov     r13, &OP2L
     mov     r14, &OP2H
-    mov     &across, r6
-    mov     #0, r11
-    rla     r14
-    rlc     r11
-    mov     r11, &across
-    add     @r4, r15
-    mov     r6, &OP2L
+    times_across OP2L
     mov     #0, &OP2H
     .endm
 

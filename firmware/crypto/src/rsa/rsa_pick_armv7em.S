@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "function.inc"
+
     .syntax unified
     .thumb
 
@@ -18,11 +20,8 @@
     .set LEFT, 12                   // words left
     .set OTHERS, 4*ENTRIES
     .section .text.sunseal_rsa_pick,"ax",%progbits
-    .global sunseal_rsa_pick
-    .type sunseal_rsa_pick,%function
-    .thumb_func
     .p2align 2
-sunseal_rsa_pick:
+    function sunseal_rsa_pick
     push    {r4-r11, lr}
     ldr     r3, [sp, #36]
     lsl     r12, r3, #1
@@ -81,4 +80,3 @@ sunseal_rsa_pick:
     bne     2b
     add     sp, sp, #4*ENTRIES + 16
     pop     {r4-r11, pc}
-    .size sunseal_rsa_pick, . - sunseal_rsa_pick

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "function.inc"
+#include "../bytes_avr.inc"
 
 ; name:       void sunseal_rsa_pick(uint16_t *r, const uint16_t *table, uint16_t index,
 ;                                   uint16_t entries, uint16_t count)
@@ -9,9 +9,7 @@
 ;             r25:r24 = these bytes of entry 0, r28 = sixteens left, X = r, Z walks over the table
 ; stack:      19 bytes with the return address
     function sunseal_rsa_pick
-    .irp r, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28
-    push    r\r
-    .endr
+    each    push, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28
     movw    r26, r24
     movw    r24, r22
     mov     r21, r18
@@ -27,11 +25,7 @@
 1:  movw    r30, r24
     mov     r18, r20
     mov     r1, r21
-    .set BYTE, 2
-    .rept 16
-    clr     BYTE
-    .set BYTE, BYTE + 1
-    .endr
+    to_all  16, clr, 2
 2:  subi    r18, 1                  ; borrows at the wanted entry only
     sbc     r19, r19                ; borrow ? -1 : 0
     .set BYTE, 2
@@ -45,18 +39,11 @@
     adc     r31, r23
     dec     r1
     brne    2b
-    .set BYTE, 2
-    .rept 16
-    st      X+, BYTE
-    .set BYTE, BYTE + 1
-    .endr
+    store_to 16, X+, 2
     adiw    r24, 16
     dec     r28
     breq    3f
     rjmp    1b
 3:
-    .irp r, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-    pop     r\r
-    .endr
+    each    pop, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
     ret
-    .size sunseal_rsa_pick, . - sunseal_rsa_pick

@@ -1,6 +1,7 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "function.inc"
+#include "../words.inc"
 
 ; name:       void sunseal_rsa_pick(uint16_t *r, const uint16_t *table, uint16_t index,
 ;                                   uint16_t entries, uint16_t count)
@@ -33,14 +34,7 @@
 1:  mov     INDEX(sp), r12
     mov     TABLE(sp), r13
     mov     ENTRIES(sp), 0(sp)
-    mov     #0, r4
-    mov     #0, r5
-    mov     #0, r6
-    mov     #0, r7
-    mov     #0, r8
-    mov     #0, r9
-    mov     #0, r10
-    mov     #0, r11
+    across  mov, mov, #0,  r4, r5, r6, r7, r8, r9, r10, r11
 2:  sub     #1, r12                 ; borrows at the wanted entry only
     subc    r14, r14                ; borrow ? -1 : 0
     .irp    acc, r4, r5, r6, r7, r8, r9, r10, r11
@@ -70,4 +64,3 @@
     pop     r9
     pop     r10
     ret
-    .size sunseal_rsa_pick, . - sunseal_rsa_pick
