@@ -48,26 +48,8 @@ module coprocessor_tb;
   logic chip_drives;
   // Pull-ups where nobody drives.
   assign lines = mote_drives ? mote_lines : chip_drives ? chip_lines : 8'hff;
-  coprocessor_parallel
-`ifndef NETLIST
-  #(
-      .PresentByRounds(`ROUNDS),
-      .TimeoutBits(TimeoutBits),
-      .Gated(Gated)
-  )
-`endif
-  dut (
-      .clk_i(clk),
-      .rst_ni(rst_n),
-      .tick_i(tick),
-      .tick_wanted_o(),
-      .clock_wanted_o(clock_wanted),
-      .toggle_i(toggle),
-      .lines_i(lines),
-      .lines_o(chip_lines),
-      .drive_o(chip_drives),
-      .irq_o(irq)
-  );
+`define BUS coprocessor_parallel
+`define PINS .toggle_i(toggle), .lines_i(lines), .lines_o(chip_lines), .drive_o(chip_drives)
   always @(posedge clk)
     if (mote_drives === 1'b1 && chip_drives !== 1'b0) begin
       failures = failures + 1;
@@ -106,25 +88,8 @@ module coprocessor_tb;
   logic to_chip = 1'b1;
   logic from_chip;
   localparam real Bit = 320.0;
-  coprocessor_uart
-`ifndef NETLIST
-  #(
-      .Divider(16),
-      .PresentByRounds(`ROUNDS),
-      .TimeoutBits(TimeoutBits),
-      .Gated(Gated)
-  )
-`endif
-  dut (
-      .clk_i(clk),
-      .rst_ni(rst_n),
-      .tick_i(tick),
-      .tick_wanted_o(),
-      .clock_wanted_o(clock_wanted),
-      .rx_pin_i(to_chip),
-      .tx_pin_o(from_chip),
-      .irq_o(irq)
-  );
+`define BUS coprocessor_uart
+`define PINS .rx_pin_i(to_chip), .tx_pin_o(from_chip)
   logic [7:0] queue[4096];
   int queued = 0;
   int taken = 0;
@@ -170,26 +135,8 @@ module coprocessor_tb;
   logic cs_n = 1'b1;
   logic mosi = 1'b0;
   logic miso;
-  coprocessor_spi
-`ifndef NETLIST
-  #(
-      .PresentByRounds(`ROUNDS),
-      .TimeoutBits(TimeoutBits),
-      .Gated(Gated)
-  )
-`endif
-  dut (
-      .clk_i(clk),
-      .rst_ni(rst_n),
-      .tick_i(tick),
-      .tick_wanted_o(),
-      .clock_wanted_o(clock_wanted),
-      .sck_i(sck),
-      .cs_ni(cs_n),
-      .mosi_i(mosi),
-      .miso_o(miso),
-      .irq_o(irq)
-  );
+`define BUS coprocessor_spi
+`define PINS .sck_i(sck), .cs_ni(cs_n), .mosi_i(mosi), .miso_o(miso)
   task automatic exchange(input logic [7:0] b, output logic [7:0] r);
     cs_n = 1'b0;
     #(mote_cycle);
@@ -224,6 +171,27 @@ module coprocessor_tb;
     #(2 * mote_cycle);
   endtask
 `endif
+
+  `BUS
+`ifndef NETLIST
+  #(
+`ifdef UART
+      .Divider(16),
+`endif
+      .PresentByRounds(`ROUNDS),
+      .TimeoutBits(TimeoutBits),
+      .Gated(Gated)
+  )
+`endif
+  dut (
+      .clk_i(clk),
+      .rst_ni(rst_n),
+      .tick_i(tick),
+      .tick_wanted_o(),
+      .clock_wanted_o(clock_wanted),
+      `PINS,
+      .irq_o(irq)
+  );
 
   // Every transfer of the script begins at another phase of the coprocessor's clock.
   initial begin

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import conversation
 import pytest
+from bench import tools_or_skip
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from sunseal import Machine, boards, coprocessor, offload
-from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
 UP5K = "mica2-fpga-up5k"
@@ -27,13 +26,9 @@ START_KEY_AT = 2
 
 @pytest.fixture(autouse=True, scope="module")
 def _tools() -> None:
-    try:
+    with tools_or_skip():
         coprocessor.ready(UP5K, ())
         library("parallel")
-    except SunsealError as e:
-        if "SUNSEAL_REQUIRE_TOOLS" in os.environ:
-            raise
-        pytest.skip(str(e))
 
 
 def library(bus: str) -> Path:

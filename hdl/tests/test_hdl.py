@@ -16,19 +16,14 @@ import pytest
 from bench import CORES, HDL
 
 from sunseal.benchmark import hdl
-from sunseal.errors import SunsealError
 
 slow = pytest.mark.skipif("SUNSEAL_SLOW" not in os.environ, reason="takes long; `make test-hdl-all` sets SUNSEAL_SLOW")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _tools() -> None:
-    try:
+    with bench.tools_or_skip():
         hdl.tools()
-    except SunsealError as e:
-        if "SUNSEAL_REQUIRE_TOOLS" in os.environ:
-            raise
-        pytest.skip(str(e))
 
 
 # Clocks a block, as README.md has them.

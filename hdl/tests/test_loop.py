@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bench import tools_or_skip
 
 from sunseal import boards, coprocessor, lifetime, plan, simulate
 from sunseal.errors import SunsealError
@@ -21,14 +21,10 @@ AES = "aes128-encrypt"
 
 @pytest.fixture(autouse=True, scope="module")
 def _tools() -> None:
-    try:
+    with tools_or_skip():
         for board in (UP5K, SPARTAN3E):
             coprocessor.ready(board, ())
             boards.firmware_path(board, {"aes": "fpga", "bus": "parallel"}, f"duty-{AES}")
-    except SunsealError as e:
-        if "SUNSEAL_REQUIRE_TOOLS" in os.environ:
-            raise
-        pytest.skip(str(e))
 
 
 def variant(bus: str) -> tuple[str, str]:

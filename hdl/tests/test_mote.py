@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import random
-from itertools import groupby
 from pathlib import Path
 
 import pytest
-from bench import vectors
+from bench import CIPHERS, ERR_ENGINE, goes_on_as_before, messages, tools_or_skip
 
 from sunseal import (
     Bench,
@@ -27,21 +25,14 @@ from sunseal.loop import simulation
 from sunseal.measurement import measuring
 
 UP5K, SPARTAN3E, FR5994 = "mica2-fpga-up5k", "mica2-fpga-spartan3e", "msp430fr5994-fpga-up5k"
-CIPHERS = {"aes128": 16, "xtea": 8, "present128": 8}
-ERR_ENGINE = -46
-BYTES = bytes.fromhex
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _tools() -> None:
-    try:
+    with tools_or_skip():
         for board in (UP5K, SPARTAN3E):
             coprocessor.ready(board, ())
             program(board, "aes128", "parallel")
-    except SunsealError as e:
-        if "SUNSEAL_REQUIRE_TOOLS" in os.environ:
-            raise
-        pytest.skip(str(e))
 
 
 def program(board: str, cipher: str, bus: str) -> bytes:
@@ -64,15 +55,6 @@ def run(board: str, cipher: str, bus: str, key: bytes, data: bytes, **wires: str
         list(switches),
         None,
     )
-
-
-def messages(cipher: str) -> list[tuple[bytes, bytes, bytes]]:
-    """Key, plaintext, ciphertext of the vectors, the blocks of one key as one message."""
-    found = []
-    for key, blocks in groupby(vectors(cipher), key=lambda v: v[0]):
-        lines = list(blocks)[: 256 // CIPHERS[cipher]]
-        found.append((BYTES(key), BYTES("".join(b for _, b, _ in lines)), BYTES("".join(c for _, _, c in lines))))
-    return found
 
 
 @pytest.mark.parametrize("bus", ["parallel", "spi", "uart"])
@@ -207,12 +189,7 @@ def test_next_run_starts_clean_where_a_brown_out_cut_the_bus(byte: int) -> None:
 def test_snapshot_in_a_transfer_goes_on_as_the_run_did(byte: int) -> None:
     key, plaintext, ciphertext = messages("aes128")[0]
     m = within_transfer(key + plaintext, byte)
-    kept = m.snapshot()
-    assert finish(m, len(plaintext)) == ciphertext
-    cycles = m.cycles
-    m.restore(kept)
-    assert finish(m, len(plaintext)) == ciphertext
-    assert m.cycles == cycles
+    goes_on_as_before(m, finish, ciphertext)
 
 
 def feed(m: Machine, data: bytes) -> None:

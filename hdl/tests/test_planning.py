@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from bench import tools_or_skip
 
 from sunseal import boards, coprocessor, lifetime, offload, plan, size, tune
 from sunseal.errors import SunsealError
@@ -21,14 +21,10 @@ PARALLEL = (("aes", "fpga"), ("bus", "parallel"))
 
 @pytest.fixture(autouse=True, scope="module")
 def _tools() -> None:
-    try:
+    with tools_or_skip():
         for board in (UP5K, SPARTAN3E):
             coprocessor.ready(board, ())
             boards.firmware_path(board, dict(PARALLEL), "bench-aes128-encrypt")
-    except SunsealError as e:
-        if "SUNSEAL_REQUIRE_TOOLS" in os.environ:
-            raise
-        pytest.skip(str(e))
 
 
 def between(board: str, bus: str = "parallel") -> switching.Between:

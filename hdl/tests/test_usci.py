@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import random
-from itertools import groupby
 
 import conversation
 import pytest
-from bench import vectors
+from bench import CIPHERS, ERR_ENGINE, goes_on_as_before, messages, tools_or_skip
 
 from sunseal import Machine, _engine, boards, coprocessor, curve, lifetime, tune
 from sunseal.errors import SunsealError
@@ -18,20 +16,13 @@ from sunseal.measurement import measuring, switching
 
 BOARD = "msp430fr5994-fpga-up5k"
 TRIGGER = "P1.0"
-CIPHERS = {"aes128": 16, "xtea": 8, "present128": 8}
-ERR_ENGINE = -46
-BYTES = bytes.fromhex
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _tools() -> None:
-    try:
+    with tools_or_skip():
         coprocessor.ready(BOARD, ())
         program("aes128-encrypt")
-    except SunsealError as e:
-        if "SUNSEAL_REQUIRE_TOOLS" in os.environ:
-            raise
-        pytest.skip(str(e))
 
 
 def program(workload: str) -> bytes:
@@ -57,14 +48,6 @@ def finish(m: Machine, output_bytes: int) -> bytes:
     assert m.run().kind == "halted"
     assert status(m) == 0
     return m.read("bench_output", output_bytes)
-
-
-def messages(cipher: str) -> list[tuple[bytes, bytes, bytes]]:
-    found = []
-    for key, blocks in groupby(vectors(cipher), key=lambda v: v[0]):
-        lines = list(blocks)[: 256 // CIPHERS[cipher]]
-        found.append((BYTES(key), BYTES("".join(b for _, b, _ in lines)), BYTES("".join(c for _, _, c in lines))))
-    return found
 
 
 @pytest.mark.parametrize("cipher", CIPHERS)
@@ -119,12 +102,7 @@ def test_snapshot_in_a_transfer_goes_on_as_the_run_did(after_us: int) -> None:
     m = machine("aes128-encrypt", key + plaintext)
     assert m.run(pin=TRIGGER).kind == "pin"
     assert m.run(time_s=after_us * 1e-6).kind == "time"
-    kept = m.snapshot()
-    assert finish(m, len(plaintext)) == ciphertext
-    cycles = m.cycles
-    m.restore(kept)
-    assert finish(m, len(plaintext)) == ciphertext
-    assert m.cycles == cycles
+    goes_on_as_before(m, finish, ciphertext)
 
 
 def test_mote_sleeps_through_a_long_message() -> None:

@@ -119,9 +119,5 @@ fn single_step_files_are_what_the_core_does_and_what_is_made_today() {
 
 #[test]
 fn a_sample_of_gccs_torture_tests_passes_as_in_simavr_with_its_cycles() {
-    // The whole is `make test-all`.
-    let jobs = torture::sample(0x6CC, 100).unwrap();
-    let report = torture::run(torture::Avr::new, &jobs).unwrap();
-    assert!(report.is_good(), "{report}");
-    assert!(report.passes >= 80, "{report}");
+    torture::sample_passes(torture::Avr::new, 80);
 }

@@ -140,9 +140,5 @@ fn a_jump_table_and_wide_arithmetic_agree_when_compiled() {
 
 #[test]
 fn a_sample_of_gccs_torture_tests_passes_as_in_mspdebugs_simulator() {
-    // The whole is `make test-all`.
-    let jobs = torture::sample(0x6CC, 100).unwrap();
-    let report = torture::run(torture::Msp430::new, &jobs).unwrap();
-    assert!(report.is_good(), "{report}");
-    assert!(report.passes >= 60, "{report}");
+    torture::sample_passes(torture::Msp430::new, 60);
 }

@@ -141,9 +141,5 @@ fn single_step_files_are_what_the_core_does_and_what_is_made_today() {
 
 #[test]
 fn a_sample_of_gccs_torture_tests_passes_as_in_unicorn() {
-    // The whole is `make test-all`.
-    let jobs = torture::sample(0x6CC, 100).unwrap();
-    let report = torture::run(torture::Thumb::new, &jobs).unwrap();
-    assert!(report.is_good(), "{report}");
-    assert!(report.passes >= 90, "{report}");
+    torture::sample_passes(torture::Thumb::new, 90);
 }

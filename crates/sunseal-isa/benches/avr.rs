@@ -7,26 +7,15 @@
 
 #[path = "../tests/avr_tools/mod.rs"]
 mod avr_tools;
+#[macro_use]
 mod shared;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use shared::{CpuTime, cpu_time};
-use sunseal_isa::avr::{Cpu, Exit, FlatBus, Timing};
-use sunseal_isa::{Observer, Silent};
+use sunseal_isa::avr::{Cpu, FlatBus, Timing};
 
 const PROGRAM: &str = include_str!("programs/avr.c");
 
-fn run<O: Observer>((cpu, bus): &mut (Cpu, FlatBus), observer: &mut O, cycles: u64) {
-    bus.deadline = cpu.cycles + cycles;
-    assert_eq!(cpu.run(bus, observer), Exit::Deadline);
-}
-
-fn benchmark(c: &mut Criterion<CpuTime>) {
+benchmarks!(avr, {
     let mut bus = FlatBus::new();
     bus.load(0, &avr_tools::compile("avr_bench", PROGRAM));
-    let mut machine = (Cpu::new(Timing::AVRE), bus);
-    shared::benchmark(c, "avr", &mut machine, |m, n| run(m, &mut Silent, n), run);
-}
-
-criterion_group!(name = benches; config = cpu_time(); targets = benchmark);
-criterion_main!(benches);
+    (Cpu::new(Timing::AVRE), bus)
+});

@@ -13,22 +13,9 @@
 mod asm;
 #[path = "../tests/program/mod.rs"]
 mod program;
+#[macro_use]
 mod shared;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use shared::{CpuTime, cpu_time};
-use sunseal_isa::msp430::{Cpu, Exit, FlatBus, Timing};
-use sunseal_isa::{Observer, Silent};
+use sunseal_isa::msp430::Timing;
 
-fn run<O: Observer>((cpu, bus): &mut (Cpu, FlatBus), observer: &mut O, cycles: u64) {
-    bus.deadline = cpu.cycles + cycles;
-    assert_eq!(cpu.run(bus, observer), Exit::Deadline);
-}
-
-fn benchmark(c: &mut Criterion<CpuTime>) {
-    let mut machine = program::machine(Timing::CPUXV2);
-    shared::benchmark(c, "msp430", &mut machine, |m, n| run(m, &mut Silent, n), run);
-}
-
-criterion_group!(name = benches; config = cpu_time(); targets = benchmark);
-criterion_main!(benches);
+benchmarks!(msp430, program::machine(Timing::CPUXV2));

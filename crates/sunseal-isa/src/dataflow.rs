@@ -16,26 +16,18 @@ pub struct Registers(u128);
 impl Registers {
     /// None.
     pub const NONE: Self = Self(0);
-    /// Carry.
-    pub const C: Self = Self(1 << 64);
-    /// Zero.
-    pub const Z: Self = Self(1 << 65);
-    /// Negative.
-    pub const N: Self = Self(1 << 66);
-    /// Overflow.
-    pub const V: Self = Self(1 << 67);
-    /// Sign (AVR).
-    pub const S: Self = Self(1 << 68);
-    /// Half carry (AVR).
-    pub const H: Self = Self(1 << 69);
-    /// The bit that BST and BLD copy (AVR).
-    pub const T: Self = Self(1 << 70);
-    /// Saturation (Armv7E-M).
-    pub const Q: Self = Self(1 << 71);
-    /// Greater or equal, of parallel arithmetic (Armv7E-M).
-    pub const GE: Self = Self(1 << 72);
-    /// N, Z, C and V of FPSCR.
-    pub const FP: Self = Self(1 << 73);
+    bits! { Self, Self;
+        C 64 "Carry.",
+        Z 65 "Zero.",
+        N 66 "Negative.",
+        V 67 "Overflow.",
+        S 68 "Sign (AVR).",
+        H 69 "Half carry (AVR).",
+        T 70 "The bit that BST and BLD copy (AVR).",
+        Q 71 "Saturation (Armv7E-M).",
+        GE 72 "Greater or equal, of parallel arithmetic (Armv7E-M).",
+        FP 73 "N, Z, C and V of FPSCR.",
+    }
     /// C, Z, N and V.
     pub const NZCV: Self = Self(0xF << 64);
     /// All flags.

@@ -39,6 +39,19 @@ struct Detail {
     instruction: Option<String>,
 }
 
+/// Calls with one argument, so that the fast path of a memory access needs no stack for them.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident,)*) => { $(
+        $(#[$doc])*
+        #[cold]
+        #[inline(never)]
+        #[must_use]
+        pub fn $name(addr: u32) -> Self {
+            Self::new(FaultKind::$kind, addr)
+        }
+    )* };
+}
+
 impl Fault {
     /// A fault at data or code address `addr`; the core adds the program counter.
     #[cold]
@@ -47,45 +60,17 @@ impl Fault {
         Self(Box::new(Detail { kind, addr, pc: None, instruction: None }))
     }
 
-    /// Nothing is mapped at `addr`. This and the next few are calls with one argument, so that the fast
-    /// path of a memory access needs no stack for them.
-    #[cold]
-    #[inline(never)]
-    #[must_use]
-    pub fn unmapped(addr: u32) -> Self {
-        Self::new(FaultKind::Unmapped, addr)
-    }
-
-    /// A word access at the odd address `addr`.
-    #[cold]
-    #[inline(never)]
-    #[must_use]
-    pub fn misaligned(addr: u32) -> Self {
-        Self::new(FaultKind::Misaligned, addr)
-    }
-
-    /// A store that cannot change `addr`.
-    #[cold]
-    #[inline(never)]
-    #[must_use]
-    pub fn read_only(addr: u32) -> Self {
-        Self::new(FaultKind::ReadOnly, addr)
-    }
-
-    /// A fetch from `addr`, which holds no code.
-    #[cold]
-    #[inline(never)]
-    #[must_use]
-    pub fn not_code(addr: u32) -> Self {
-        Self::new(FaultKind::NotCode, addr)
-    }
-
-    /// The program counter became the odd address `addr`.
-    #[cold]
-    #[inline(never)]
-    #[must_use]
-    pub fn odd_program_counter(addr: u32) -> Self {
-        Self::new(FaultKind::OddProgramCounter, addr)
+    kinds! {
+        /// Nothing is mapped at `addr`.
+        unmapped: Unmapped,
+        /// A word access at the odd address `addr`.
+        misaligned: Misaligned,
+        /// A store that cannot change `addr`.
+        read_only: ReadOnly,
+        /// A fetch from `addr`, which holds no code.
+        not_code: NotCode,
+        /// The program counter became the odd address `addr`.
+        odd_program_counter: OddProgramCounter,
     }
 
     /// A fault with the machine's own sentence.
@@ -109,6 +94,15 @@ impl Fault {
     pub fn in_instruction(mut self, text: String) -> Self {
         self.0.instruction = Some(text);
         self
+    }
+
+    /// The same, of what was decoded there; words that are no instruction have no name.
+    #[cold]
+    pub(crate) fn in_decoded<E>(self, insn: Result<impl fmt::Display, E>) -> Self {
+        match insn {
+            Ok(insn) => self.in_instruction(insn.to_string()),
+            Err(_) => self,
+        }
     }
 
     /// What went wrong.

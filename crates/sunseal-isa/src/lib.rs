@@ -4,6 +4,10 @@
 //! A core knows a bus (each family its own, as wide as its data path); a machine knows a core. No core knows a peripheral or a joule.
 
 #[macro_use]
+mod constants;
+#[macro_use]
+mod processor;
+#[macro_use]
 mod switch;
 
 pub mod avr;

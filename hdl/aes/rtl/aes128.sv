@@ -7,16 +7,7 @@
 // the byte of row r and column c lies, after n rounds, at column c + n r. Round 0 loads; of round 10 the results
 // are the ciphertext.
 module aes128 (
-    input  logic       clk_i,
-    input  logic       rst_ni,
-    input  logic       start_i,     // taken when busy_o is low
-    output logic       busy_o,
-    output logic [3:0] key_idx_o,   // key byte wanted a clock later on key_i
-    input  logic [7:0] key_i,
-    output logic [3:0] data_idx_o,  // data byte wanted a clock later on data_i, or the place of the byte on data_o
-    input  logic [7:0] data_i,
-    output logic       valid_o,     // data_o is a byte of the result
-    output logic [7:0] data_o
+`include "../../ports/cipher.svh"
 );
   localparam logic [3:0] LastRound = 4'd10;
 

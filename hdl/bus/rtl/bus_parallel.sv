@@ -5,20 +5,12 @@
 // has let go of the lines; they are driven once there is something to say. From then on each edge takes a byte, and the
 // one that takes the last lets go again. What the mote must keep to: README.md of hdl/.
 module bus_parallel (
-    input  logic       clk_i,
-    input  logic       rst_ni,
-    output logic       clock_wanted_o,  // something has changed on the pins, or goes on
+`include "../../ports/bus.svh"
     // pins
     input  logic       toggle_i,
     input  logic [7:0] lines_i,
     output logic [7:0] lines_o,
-    output logic       drive_o,
-    // table I of the paper
-    input  logic       byte_ready_i,
-    input  logic       xmit_mode_i,
-    output logic       byte_transferred_o,
-    input  logic [7:0] tx_i,
-    output logic [7:0] rx_o
+    output logic       drive_o
 );
   logic [2:0] toggle_q;  // two flops against metastability, one to compare with
   logic edge_seen, turned_q, answer_q;

@@ -4,20 +4,12 @@
 // Until control has something to say each byte out is 0xFF. A byte that becomes ready after the first edge of SCK
 // waits for the next; a status that becomes ready at that edge begins with the same bit as 0xFF.
 module bus_spi (
-    input  logic       clk_i,
-    input  logic       rst_ni,
-    output logic       clock_wanted_o,  // something has changed on the pins, or goes on
+`include "../../ports/bus.svh"
     // pins
     input  logic       sck_i,
     input  logic       cs_ni,
     input  logic       mosi_i,
-    output logic       miso_o,
-    // table I of the paper
-    input  logic       byte_ready_i,
-    input  logic       xmit_mode_i,
-    output logic       byte_transferred_o,
-    input  logic [7:0] tx_i,
-    output logic [7:0] rx_o
+    output logic       miso_o
 );
   logic [2:0] sck_q;
   logic [1:0] cs_nq, mosi_q;

@@ -3,18 +3,10 @@
 module bus_uart #(
     parameter int Divider = 16
 ) (
-    input  logic       clk_i,
-    input  logic       rst_ni,
-    output logic       clock_wanted_o,  // something has changed on the pins, or goes on
+`include "../../ports/bus.svh"
     // pins
     input  logic       rx_pin_i,
-    output logic       tx_pin_o,
-    // table I of the paper
-    input  logic       byte_ready_i,
-    input  logic       xmit_mode_i,
-    output logic       byte_transferred_o,
-    input  logic [7:0] tx_i,
-    output logic [7:0] rx_o
+    output logic       tx_pin_o
 );
   localparam int CountBits = $clog2(Divider);
   localparam logic [CountBits-1:0] BitEnd = CountBits'(Divider - 1);

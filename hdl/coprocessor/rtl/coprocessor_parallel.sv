@@ -1,56 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The coprocessor on the 9-pin parallel bus; drive_o switches the pads of lines_o.
 module coprocessor_parallel #(
-    parameter bit PresentByRounds = 1'b0,
-    parameter int AddrBits = 10,
-    parameter int TimeoutBits = 17,
-    parameter bit Gated = 1'b0
+`include "../../ports/coprocessor_parameters.svh"
 ) (
-    input  logic       clk_i,
-    input  logic       rst_ni,
-    input  logic       tick_i,          // with Gated, a slow clock that never stands still
-    output logic       tick_wanted_o,
-    output logic       clock_wanted_o,  // with Gated, clk_i may stand still while it is low
+`include "../../ports/coprocessor_clocks.svh"
     input  logic       toggle_i,
     input  logic [7:0] lines_i,
     output logic [7:0] lines_o,
     output logic       drive_o,
     output logic       irq_o
 );
-  logic byte_ready, xmit_mode, bus_reset, byte_transferred, core_wants, bus_wants;
-  assign clock_wanted_o = core_wants || bus_wants;
-  logic [7:0] tx, rx;
-  coprocessor #(
-      .PresentByRounds(PresentByRounds),
-      .AddrBits(AddrBits),
-      .TimeoutBits(TimeoutBits),
-      .Gated(Gated)
-  ) core (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .tick_i(tick_i),
-      .tick_wanted_o(tick_wanted_o),
-      .clock_wanted_o(core_wants),
-      .byte_ready_o(byte_ready),
-      .xmit_mode_o(xmit_mode),
-      .bus_reset_o(bus_reset),
-      .byte_transferred_i(byte_transferred),
-      .tx_o(tx),
-      .rx_i(rx),
-      .irq_o(irq_o)
-  );
-  bus_parallel bus (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni && !bus_reset),
-      .clock_wanted_o(bus_wants),
-      .toggle_i(toggle_i),
-      .lines_i(lines_i),
-      .lines_o(lines_o),
-      .drive_o(drive_o),
-      .byte_ready_i(byte_ready),
-      .xmit_mode_i(xmit_mode),
-      .byte_transferred_o(byte_transferred),
-      .tx_i(tx),
-      .rx_o(rx)
-  );
+`define BUS bus_parallel
+`include "../../ports/coprocessor_body.svh"
 endmodule

@@ -5,16 +5,7 @@
 // finds each word of the permutation in two of them: the permutation is where a line is tapped. The key's halves are two
 // lines of bytes; a rotation by 61 is a half's turn and three bits, taken between neighbouring bytes.
 module present_serial (
-    input  logic       clk_i,
-    input  logic       rst_ni,
-    input  logic       start_i,     // taken when busy_o is low
-    output logic       busy_o,
-    output logic [3:0] key_idx_o,   // key byte wanted a clock later on key_i
-    input  logic [7:0] key_i,
-    output logic [3:0] data_idx_o,  // data byte wanted a clock later on data_i, or the place of the byte on data_o
-    input  logic [7:0] data_i,
-    output logic       valid_o,     // data_o is a byte of the result
-    output logic [7:0] data_o
+`include "../../ports/cipher.svh"
 );
   // Phases, eight clocks each: the key's low half, round 1 with the key's high half and the data, rounds 2 to 32.
   logic busy_q, low_half_q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random instructions of every class of encodings (Armv7-M ARM chapters A5 and A6), with addresses in memory.
 
-use sunseal_isa::thumb::{Address, Condition, Context, Insn, Kind, Source, decode};
+use sunseal_isa::thumb::{Address, Condition, Context, Insn, Kind, Source, branches, decode};
 use sunseal_isa::{Fault, FaultKind};
 
 use crate::random::Random;
@@ -95,20 +95,13 @@ fn any(random: &mut Random, context: Context) -> Vec<u16> {
 /// Instructions that end the program, or reach what the other simulator has not.
 fn leads_away(kind: Kind) -> bool {
     match kind {
-        Kind::Branch { .. }
-        | Kind::BranchLink { .. }
-        | Kind::BranchExchange { .. }
-        | Kind::BranchLinkExchange { .. }
-        | Kind::CompareBranch { .. }
-        | Kind::TableBranch { .. }
-        | Kind::It { .. }
+        kind if branches(kind) => true,
+        Kind::It { .. }
         | Kind::Svc { .. }
         | Kind::Bkpt { .. }
         | Kind::Cps { .. }
         | Kind::Hint(_)
-        | Kind::Load { rt: 15, .. }
         | Kind::Alu { rd: 15, .. } => true,
-        Kind::LoadMany { list, .. } => list & 0x8000 != 0,
         // Unicorn's monitor knows an address, the Cortex-M4's has none (TRM r0p1 3.8): see `exclusive`.
         Kind::StoreExclusive { .. } => true,
         // Unicorn keeps the two lowest bits of SP, which do not exist (B1.4.1).

@@ -259,6 +259,15 @@ fn compare(here: &End, there: &End) -> Verdict {
     }
 }
 
+/// Holds a sample of them, the whole of which is `make test-all`, to be right and at least so many to have run.
+///
+/// # Panics
+/// If a tool cannot be run, or a test went wrong, or too few ran.
+pub fn sample_passes<P: Place>(make: impl Fn() -> Result<P, String> + Sync, least: usize) {
+    let report = sample(0x6CC, 100).and_then(|jobs| run(make, &jobs)).expect("the tools run");
+    assert!(report.is_good() && report.passes >= least, "{report}");
+}
+
 /// Judges all on as many threads as there are cores, each with a place of its own.
 ///
 /// # Errors

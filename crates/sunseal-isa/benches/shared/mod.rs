@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
+use criterion::Criterion;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
-use criterion::{Criterion, Throughput};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 /// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
@@ -93,21 +93,32 @@ impl Observer for Counting {
     }
 }
 
-/// Both benchmarks of a core: `run` goes on for so many cycles with an observer, `silent` without.
-pub fn benchmark<M>(
-    c: &mut Criterion<CpuTime>,
-    name: &str,
-    machine: &mut M,
-    silent: impl Fn(&mut M, u64),
-    run: impl Fn(&mut M, &mut Counting, u64),
-) {
-    const CYCLES: u64 = 20_000_000;
-    let mut count = Counting::default();
-    run(machine, &mut count, CYCLES);
-    let mut group = c.benchmark_group(name);
-    group.throughput(Throughput::Elements(count.instructions));
-    group.sample_size(10);
-    group.bench_function("silent", |b| b.iter(|| silent(machine, CYCLES)));
-    group.bench_function("counting", |b| b.iter(|| run(machine, &mut count, CYCLES)));
-    group.finish();
+/// The program of a core's benchmarks, `silent` and `counting`, on the CPU and bus that `$machine` makes.
+macro_rules! benchmarks {
+    ($core:ident, $machine:expr) => {
+        fn run<O: sunseal_isa::Observer>(
+            (cpu, bus): &mut (sunseal_isa::$core::Cpu, sunseal_isa::$core::FlatBus),
+            observer: &mut O,
+        ) {
+            bus.deadline = cpu.cycles + 20_000_000;
+            assert_eq!(cpu.run(bus, observer), sunseal_isa::$core::Exit::Deadline);
+        }
+
+        fn benchmark(c: &mut criterion::Criterion<shared::CpuTime>) {
+            let mut machine = $machine;
+            let mut count = shared::Counting::default();
+            run(&mut machine, &mut count);
+            let mut group = c.benchmark_group(stringify!($core));
+            group.throughput(criterion::Throughput::Elements(count.instructions));
+            group.sample_size(10);
+            group.bench_function("silent", |b| {
+                b.iter(|| run(&mut machine, &mut sunseal_isa::Silent));
+            });
+            group.bench_function("counting", |b| b.iter(|| run(&mut machine, &mut count)));
+            group.finish();
+        }
+
+        criterion::criterion_group!(name = benches; config = shared::cpu_time(); targets = benchmark);
+        criterion::criterion_main!(benches);
+    };
 }

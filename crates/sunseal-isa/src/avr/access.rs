@@ -5,17 +5,6 @@ use super::exec::{FAULT, STATUS};
 use super::flags::Flags;
 use super::{Access, Bus, Cpu, Cycles, DATA_SPACE, Fault, Observer, Width, io, sreg};
 
-/// The value, or the end of the run at `$pc`.
-macro_rules! or_fault {
-    ($cpu:expr, $pc:expr, $result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(fault) => return $crate::avr::access::stop($cpu, fault, $pc),
-        }
-    };
-}
-pub(super) use or_fault;
-
 #[cold]
 #[inline(never)]
 pub(super) fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {

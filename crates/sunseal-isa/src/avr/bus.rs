@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an AVR core sees of its machine: a data space of bytes and a program space of words.
 
+use crate::processor::boxed;
 use crate::{Cycles, Fault};
 
 /// Where the data space lies in addresses that name both spaces, in faults and to observers: the
@@ -101,11 +102,9 @@ impl FlatBus {
     /// Erased flash, zeros in memory, no deadline.
     #[must_use]
     pub fn new() -> Self {
-        let flash = vec![0xFFFF; Self::FLASH_WORDS].into_boxed_slice();
-        let data = vec![0; 1 << 16].into_boxed_slice();
         Self {
-            flash: flash.try_into().expect("the vector has as many words"),
-            data: data.try_into().expect("the vector has as many bytes"),
+            flash: boxed(0xFFFF),
+            data: boxed(0),
             ram_end: 0x10FF,
             deadline: Cycles::MAX,
             spm: Vec::new(),

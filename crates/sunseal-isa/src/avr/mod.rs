@@ -24,7 +24,7 @@ use op::Op;
 pub use timing::Timing;
 
 use crate::breakpoints::{Breakpoints, MARK};
-use crate::threading::THREAD_CYCLES;
+use crate::processor::boxed;
 use crate::{Access, Cycles, Fault, Flow, Observer, Width};
 
 const SLOTS: usize = 1 << 16;
@@ -35,22 +35,16 @@ const INTERRUPT_CYCLES: u32 = 4;
 
 /// Bits of SREG.
 pub mod sreg {
-    /// Carry.
-    pub const C: u8 = 1 << 0;
-    /// Zero.
-    pub const Z: u8 = 1 << 1;
-    /// Negative.
-    pub const N: u8 = 1 << 2;
-    /// Two's complement overflow.
-    pub const V: u8 = 1 << 3;
-    /// Sign: N xor V.
-    pub const S: u8 = 1 << 4;
-    /// Half carry.
-    pub const H: u8 = 1 << 5;
-    /// Bit copy storage.
-    pub const T: u8 = 1 << 6;
-    /// Global interrupt enable.
-    pub const I: u8 = 1 << 7;
+    bits! { u8:
+        C 0 "Carry.",
+        Z 1 "Zero.",
+        N 2 "Negative.",
+        V 3 "Two's complement overflow.",
+        S 4 "Sign: N xor V.",
+        H 5 "Half carry.",
+        T 6 "Bit copy storage.",
+        I 7 "Global interrupt enable.",
+    }
 }
 
 /// The core's own registers in the I/O space.
@@ -145,7 +139,6 @@ impl Cpu {
     /// A CPU with all registers zero.
     #[must_use]
     pub fn new(timing: Timing) -> Self {
-        let cache = vec![0; SLOTS].into_boxed_slice();
         Self {
             r: [0; 32],
             flags: Flags::of(0),
@@ -160,14 +153,8 @@ impl Cpu {
             breakpoints: Breakpoints::default(),
             single: false,
             threaded_until: 0,
-            cache: cache.try_into().expect("the vector has as many slots"),
+            cache: boxed(0),
         }
-    }
-
-    /// The switches it was made with.
-    #[must_use]
-    pub fn timing(&self) -> &Timing {
-        &self.timing
     }
 
     /// The status register.
@@ -183,30 +170,7 @@ impl Cpu {
         self.interrupt_shadow = false;
     }
 
-    /// A copy of everything that a snapshot keeps.
-    #[must_use]
-    pub fn state(&self) -> State {
-        State {
-            r: self.r,
-            pc: self.pc,
-            sp: self.sp,
-            sreg: self.sreg(),
-            rampz: self.rampz,
-            cycles: self.cycles,
-            interrupt_shadow: self.interrupt_shadow,
-        }
-    }
-
-    /// Goes back to a snapshot. Decoded instructions stay: invalidate what changed in flash.
-    pub fn set_state(&mut self, state: &State) {
-        self.r = state.r;
-        self.pc = state.pc;
-        self.sp = state.sp;
-        self.set_sreg(state.sreg);
-        self.rampz = state.rampz;
-        self.cycles = state.cycles;
-        self.interrupt_shadow = state.interrupt_shadow;
-    }
+    snapshots!({ r, pc, sp, rampz, cycles, interrupt_shadow } sreg set_sreg);
 
     /// As a reset leaves it: only what the manual says is reset. The register file keeps its contents.
     pub fn reset(&mut self) {
@@ -229,46 +193,29 @@ impl Cpu {
         self.control & sreg::I != 0
     }
 
-    /// Runs until the deadline or a breakpoint, or until an instruction sets I, sleeps, breaks or faults.
-    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
-        if self.cycles >= bus.deadline() {
-            return Exit::Deadline;
-        }
-        self.interrupt_shadow = false;
-        let mut pc = u32::from(self.pc);
-        loop {
-            self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
-            let next = self.dispatch(bus, observer, pc);
-            if O::LATE {
-                observer.catch_up();
-            }
-            if next > PC_MASK {
-                return self.leave(bus, next);
-            }
-            pc = next;
-            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
-                self.pc = pc as u16;
-                return Exit::Deadline;
-            }
-        }
+    runs! {
+        /// Runs until the deadline or a breakpoint, or until an instruction sets I, sleeps, breaks or faults.
     }
 
-    /// Runs one instruction whatever the deadline and breakpoints. `Exit::Deadline` means that nothing special happened.
-    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+    fn start(&mut self) -> Result<u32, Exit> {
         self.interrupt_shadow = false;
-        let pc = u32::from(self.pc);
-        self.single = true;
-        self.threaded_until = 0;
-        let next = self.dispatch(bus, observer, pc);
-        self.single = false;
-        if O::LATE {
-            observer.catch_up();
-        }
-        if next > PC_MASK {
-            return self.leave(bus, next);
-        }
-        self.pc = next as u16;
+        Ok(self.pc.into())
+    }
+
+    fn rest(&mut self, pc: u32) -> Exit {
+        self.pc = pc as u16;
         Exit::Deadline
+    }
+
+    #[inline(always)]
+    fn ends(&self, next: u32) -> bool {
+        next > PC_MASK
+    }
+
+    /// The instruction at `pc`, if it is to follow the last at once.
+    #[inline(always)]
+    fn upcoming<B: Bus>(&self, _: &B, pc: u32) -> Option<Op> {
+        (self.cycles < self.threaded_until).then(|| Op(self.cache[pc as usize & (SLOTS - 1)]))
     }
 
     #[inline(always)]
@@ -278,15 +225,12 @@ impl Cpu {
     }
 
     #[cold]
-    fn leave<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
+    fn halt<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
         self.pc = next as u16;
         if next & FAULT != 0 {
             let pc = next & PC_MASK;
             let fault = self.fault.take().expect("the handler that stopped left its reason");
-            return Exit::Fault(match decode(pc, |addr| bus.fetch(addr)) {
-                Ok(insn) => fault.in_instruction(insn.to_string()),
-                Err(_) => fault,
-            });
+            return Exit::Fault(fault.in_decoded(decode(pc, |addr| bus.fetch(addr))));
         }
         if next & SLEEP != 0 {
             Exit::Sleep
@@ -340,22 +284,10 @@ impl Cpu {
         self.mark(2 * first as u32..2 * last as u32);
     }
 
-    /// From now on [`run`](Self::run) ends before an instruction at any of these byte addresses, the one where
-    /// it begins included. They stay until others are set, whatever happens to the code.
-    pub fn set_breakpoints(&mut self, addrs: &[u32]) {
-        let Some(old) = self.breakpoints.replace(addrs) else { return };
-        for addr in old {
-            if let Some(op) = self.cache.get_mut(addr as usize / 2) {
-                *op = 0;
-            }
+    fn unmark(&mut self, addr: u32) {
+        if let Some(op) = self.cache.get_mut(addr as usize / 2) {
+            *op = 0;
         }
-        self.mark(0..u32::MAX);
-    }
-
-    /// Whether there is a breakpoint at byte address `addr`.
-    #[must_use]
-    pub fn is_breakpoint(&self, addr: u32) -> bool {
-        self.breakpoints.contains(addr)
     }
 
     /// Puts the marks of the breakpoints in `range` into the cache. An instruction's byte address is even.

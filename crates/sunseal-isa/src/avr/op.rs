@@ -5,50 +5,25 @@ use super::insn::{Insn, Mnemonic, Operand, Step, Z};
 
 /// Operations of two registers, in this order in [`kind`]. Those up to `CP` also come with a constant.
 pub(crate) mod alu {
-    pub const SUB: u8 = 0;
-    pub const SBC: u8 = 1;
-    pub const AND: u8 = 2;
-    pub const OR: u8 = 3;
-    pub const MOV: u8 = 4;
-    pub const CP: u8 = 5;
-    pub const CONSTANTS: u8 = 6;
-    pub const CPC: u8 = 6;
-    pub const ADD: u8 = 7;
-    pub const ADC: u8 = 8;
-    pub const EOR: u8 = 9;
-    pub const COUNT: u8 = 10;
+    numbers! { u8: SUB, SBC, AND, OR, MOV, CP, CPC, ADD, ADC, EOR, COUNT }
+    pub const CONSTANTS: u8 = CP + 1;
 }
 
 /// Operations of one register.
 pub(crate) mod one {
-    pub const COM: u8 = 0;
-    pub const NEG: u8 = 1;
-    pub const SWAP: u8 = 2;
-    pub const INC: u8 = 3;
-    pub const ASR: u8 = 4;
-    pub const LSR: u8 = 5;
-    pub const ROR: u8 = 6;
-    pub const DEC: u8 = 7;
-    pub const COUNT: u8 = 8;
+    numbers! { u8: COM, NEG, SWAP, INC, ASR, LSR, ROR, DEC, COUNT }
 }
 
 /// Multiplications.
 pub(crate) mod mul {
-    pub const MUL: u8 = 0;
-    pub const MULS: u8 = 1;
-    pub const MULSU: u8 = 2;
-    pub const FMUL: u8 = 3;
-    pub const FMULS: u8 = 4;
-    pub const FMULSU: u8 = 5;
-    pub const COUNT: u8 = 6;
+    numbers! { u8: MUL, MULS, MULSU, FMUL, FMULS, FMULSU, COUNT }
 }
 
-/// What a pointer does.
+/// How a load or store finds its address: what its pointer does, or its own constant, or the stack.
 pub(crate) mod step {
-    pub const STAY: u8 = 0;
-    pub const INCREMENT: u8 = 1;
-    pub const DECREMENT: u8 = 2;
-    pub const COUNT: u8 = 3;
+    numbers! { u8: STAY, INCREMENT, DECREMENT, ABSOLUTE, PUSH, POP }
+    /// Those of a pointer.
+    pub const COUNT: u8 = DECREMENT + 1;
 }
 
 /// Numbers of the handlers. Zero is "not decoded".
@@ -63,45 +38,47 @@ pub(crate) mod kind {
     pub const FLAG: u8 = BRANCH + 16; // + flag, + 8 where it becomes clear
     /// + 2 * step, + 1 for stores
     pub const DATA: u8 = FLAG + 16;
-    /// + 2 * (stay or increment), + 1 for ELPM
+    /// See [`program`].
     pub const PROGRAM: u8 = DATA + 2 * step::COUNT;
-    /// CPSE, SBRC, SBRS, SBIC, SBIS; + 1 over a long instruction
+    /// See [`skip`].
     pub const SKIP: u8 = PROGRAM + 4;
-    pub const MOVW: u8 = SKIP + 10;
-    pub const ADIW: u8 = MOVW + 1;
-    pub const SBIW: u8 = MOVW + 2;
-    pub const BST: u8 = MOVW + 3;
-    pub const BLD: u8 = MOVW + 4;
-    pub const LDS: u8 = MOVW + 5;
-    pub const STS: u8 = MOVW + 6;
-    pub const IN: u8 = MOVW + 7;
-    pub const OUT: u8 = MOVW + 8;
-    pub const CBI: u8 = MOVW + 9;
-    pub const SBI: u8 = MOVW + 10;
-    pub const PUSH: u8 = MOVW + 11;
-    pub const POP: u8 = MOVW + 12;
-    pub const RJMP: u8 = MOVW + 13;
-    pub const JMP: u8 = MOVW + 14;
-    pub const IJMP: u8 = MOVW + 15;
-    pub const RCALL: u8 = MOVW + 16;
-    pub const CALL: u8 = MOVW + 17;
-    pub const ICALL: u8 = MOVW + 18;
-    pub const RET: u8 = MOVW + 19;
-    pub const RETI: u8 = MOVW + 20;
-    pub const NOP: u8 = MOVW + 21;
-    pub const SLEEP: u8 = MOVW + 22;
-    pub const BREAK: u8 = MOVW + 23;
-    pub const WDR: u8 = MOVW + 24;
-    pub const SPM: u8 = MOVW + 25;
+    numbers! { u8, SKIP + 10;
+        MOVW, ADIW, SBIW, BST, BLD, LDS, STS, IN, OUT, CBI, SBI, PUSH, POP, RJMP, JMP, IJMP, RCALL,
+        CALL, ICALL, RET, RETI, NOP, SLEEP, BREAK, WDR, SPM
+    }
+
+    /// The handler of LPM or ELPM.
+    pub const fn program(increment: bool, extended: bool) -> u8 {
+        PROGRAM + 2 * increment as u8 + extended as u8
+    }
+
+    /// The handler of a skip over so many words.
+    pub const fn skip(what: u8, words: u32) -> u8 {
+        SKIP + 2 * what + (words - 1) as u8
+    }
+
+    /// The handler of a load.
+    pub const fn load(how: u8) -> u8 {
+        match how {
+            step::ABSOLUTE => LDS,
+            step::POP => POP,
+            _ => DATA + 2 * how,
+        }
+    }
+
+    /// The handler of a store.
+    pub const fn store(how: u8) -> u8 {
+        match how {
+            step::ABSOLUTE => STS,
+            step::PUSH => PUSH,
+            _ => DATA + 2 * how + 1,
+        }
+    }
 }
 
 /// What a skip looks at, in the order of [`kind::SKIP`].
 pub(crate) mod skip {
-    pub const CPSE: u8 = 0;
-    pub const SBRC: u8 = 1;
-    pub const SBRS: u8 = 2;
-    pub const SBIC: u8 = 3;
-    pub const SBIS: u8 = 4;
+    numbers! { u8: CPSE, SBRC, SBRS, SBIC, SBIS }
 }
 
 /// A decoded instruction.
@@ -158,7 +135,7 @@ pub(crate) fn lower(insn: &Insn, over_long: bool) -> Op {
     let constant = |op| plain(kind::CONSTANT + op);
     let one = |op| plain(kind::ONE + op);
     let product = |op| plain(kind::MUL + op);
-    let skip = |what: u8| plain(kind::SKIP + 2 * what + u8::from(over_long));
+    let skip = |what: u8| plain(kind::skip(what, 1 + u32::from(over_long)));
     let target = |kind| Op::new(kind, 0, first);
     let data = |pointer: u8, stepping: Step, reg: u16, store: u8| {
         let (step, q) = match stepping {
@@ -169,9 +146,9 @@ pub(crate) fn lower(insn: &Insn, over_long: bool) -> Op {
         let kind = kind::DATA + 2 * step + store;
         Op::new(kind, reg as u8, u16::from(q) | u16::from(pointer) << 8)
     };
-    let program = |extended: u8| {
+    let program = |extended| {
         let increment = matches!(insn.second, Operand::Pointer(_, Step::Increment));
-        Op::new(kind::PROGRAM + 2 * u8::from(increment) + extended, first as u8, u16::from(Z) << 8)
+        Op::new(kind::program(increment, extended), first as u8, u16::from(Z) << 8)
     };
     match insn.mnemonic {
         M::Add => two(alu::ADD),
@@ -216,8 +193,8 @@ pub(crate) fn lower(insn: &Insn, over_long: bool) -> Op {
             Operand::Pointer(pointer, step) => data(pointer, step, second, 1),
             _ => unreachable!("ST stores through a pointer"),
         },
-        M::Lpm => program(0),
-        M::Elpm => program(1),
+        M::Lpm => program(false),
+        M::Elpm => program(true),
         M::Cpse => skip(skip::CPSE),
         M::Sbrc => skip(skip::SBRC),
         M::Sbrs => skip(skip::SBRS),

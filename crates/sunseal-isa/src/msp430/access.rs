@@ -6,17 +6,6 @@ use super::insn::{MASK20, Size};
 use super::{Bus, Cpu, Width};
 use crate::{Access, Cycles, Fault, Observer};
 
-/// The value, or the end of the run at `$pc`.
-macro_rules! or_fault {
-    ($cpu:expr, $pc:expr, $result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(fault) => return $crate::msp430::access::stop($cpu, fault, $pc),
-        }
-    };
-}
-pub(super) use or_fault;
-
 #[cold]
 #[inline(never)]
 pub(super) fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {
@@ -45,117 +34,67 @@ pub(super) fn misaligned(trap: bool, addr: u32) -> Result<u32, Fault> {
     if trap { Err(Fault::misaligned(addr)) } else { Ok(addr & !1) }
 }
 
+/// One access of a byte or word: what is loaded or stored.
 #[inline(always)]
-pub(super) fn load<B: Bus, O: Observer>(
-    cpu: &Cpu,
+pub(super) fn access<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    addr: u32,
-    width: Width,
-    at: Cycles,
+    (addr, width, at): (u32, Width, Cycles),
+    stored: Option<u32>,
 ) -> Result<u32, Fault> {
     let addr = if matches!(width, Width::Word) { align(cpu, addr)? } else { addr };
-    let value = u32::from(bus.read(addr, width, at)?);
+    let (kind, value) = match stored {
+        None => (Access::Read, bus.read(addr, width, at)?.into()),
+        Some(value) => {
+            bus.write(addr, width, value as u16, at)?;
+            if B::STORES_CHANGE_CODE && bus.cacheable(addr) {
+                cpu.invalidate(addr..addr + width.bytes());
+            }
+            (Access::Write, value)
+        }
+    };
     if O::ACCESSES {
-        obs.access(pc, addr, Access::Read, width.into(), value, at);
+        obs.access(pc, addr, kind, width.into(), value, at);
     }
     Ok(value)
 }
 
-#[inline(always)]
-#[allow(clippy::too_many_arguments)] // one access, told whole
-pub(super) fn store<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u32,
-    width: Width,
-    value: u32,
-    at: Cycles,
-) -> Result<(), Fault> {
-    let addr = if matches!(width, Width::Word) { align(cpu, addr)? } else { addr };
-    bus.write(addr, width, value as u16, at)?;
-    if B::STORES_CHANGE_CODE && bus.cacheable(addr) {
-        cpu.invalidate(addr..addr + width.bytes());
-    }
-    if O::ACCESSES {
-        obs.access(pc, addr, Access::Write, width.into(), value, at);
-    }
-    Ok(())
-}
-
-/// As [`load`]; `None`: it failed, and `Cpu::fault` says why. Not inlined: a handler that keeps a fault on its stack
+/// As [`access`]; `None`: it failed, and `Cpu::fault` says why. Not inlined: a handler that keeps a fault on its stack
 /// cannot jump to the next one.
 #[inline(never)]
-pub(super) fn load_slow<B: Bus, O: Observer>(
+pub(super) fn access_slow<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    addr: u32,
-    width: Width,
-    at: Cycles,
+    place: (u32, Width, Cycles),
+    stored: Option<u32>,
 ) -> Option<u32> {
-    load(cpu, bus, obs, pc, addr, width, at).map_err(|fault| stop(cpu, fault, pc)).ok()
+    access(cpu, bus, obs, pc, place, stored).map_err(|fault| stop(cpu, fault, pc)).ok()
 }
 
-/// [`store`] for handlers that a failure leaves, as [`load_slow`] is for [`load`].
-#[inline(never)]
-#[allow(clippy::too_many_arguments)] // one access, told whole
-pub(super) fn store_slow<B: Bus, O: Observer>(
+/// An operand of any size; 20-bit ones are two words, low first, in the cycle before where they are stored, the second in
+/// the next cycle.
+pub(super) fn access_sized<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    addr: u32,
-    width: Width,
-    value: u32,
-    at: Cycles,
-) -> Option<()> {
-    store(cpu, bus, obs, pc, addr, width, value, at).map_err(|fault| stop(cpu, fault, pc)).ok()
-}
-
-/// An operand of any size; 20-bit ones are two words, low first, the second in the next cycle.
-pub(super) fn load_sized<B: Bus, O: Observer>(
-    cpu: &Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u32,
-    size: Size,
-    at: Cycles,
+    (addr, size, at): (u32, Size, Cycles),
+    stored: Option<u32>,
 ) -> Result<u32, Fault> {
+    let mut part = |addr, width, at, value| access(cpu, bus, obs, pc, (addr, width, at), value);
     match size {
-        Size::B => load(cpu, bus, obs, pc, addr, Width::Byte, at),
-        Size::W => load(cpu, bus, obs, pc, addr, Width::Word, at),
+        Size::B => part(addr, Width::Byte, at, stored.map(|value| value & 0xFF)),
+        Size::W => part(addr, Width::Word, at, stored.map(|value| value & 0xFFFF)),
         Size::A => {
-            let low = load(cpu, bus, obs, pc, addr, Width::Word, at)?;
-            let high = load(cpu, bus, obs, pc, (addr + 2) & MASK20, Width::Word, at + 1)?;
+            let at = at - Cycles::from(stored.is_some());
+            let low = part(addr, Width::Word, at, stored.map(|value| value & 0xFFFF))?;
+            let high = stored.map(|value| value >> 16 & 0xF);
+            let high = part((addr + 2) & MASK20, Width::Word, at + 1, high)?;
             Ok(low | (high & 0xF) << 16)
-        }
-    }
-}
-
-#[allow(clippy::too_many_arguments)] // one access, told whole
-pub(super) fn store_sized<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u32,
-    size: Size,
-    value: u32,
-    at: Cycles,
-) -> Result<(), Fault> {
-    match size {
-        Size::B => store(cpu, bus, obs, pc, addr, Width::Byte, value & 0xFF, at),
-        Size::W => store(cpu, bus, obs, pc, addr, Width::Word, value & 0xFFFF, at),
-        Size::A => {
-            store(cpu, bus, obs, pc, addr, Width::Word, value & 0xFFFF, at - 1)?;
-            let high = value >> 16 & 0xF;
-            store(cpu, bus, obs, pc, (addr + 2) & MASK20, Width::Word, high, at)
         }
     }
 }

@@ -5,19 +5,7 @@ use super::sr::{C, N, V, Z};
 
 /// Format I operations in the order of their opcodes, 4 to 15.
 pub(crate) mod op {
-    pub const MOV: u8 = 0;
-    pub const ADD: u8 = 1;
-    pub const ADDC: u8 = 2;
-    pub const SUBC: u8 = 3;
-    pub const SUB: u8 = 4;
-    pub const CMP: u8 = 5;
-    pub const DADD: u8 = 6;
-    pub const BIT: u8 = 7;
-    pub const BIC: u8 = 8;
-    pub const BIS: u8 = 9;
-    pub const XOR: u8 = 10;
-    pub const AND: u8 = 11;
-    pub const COUNT: u8 = 12;
+    numbers! { u8: MOV, ADD, ADDC, SUBC, SUB, CMP, DADD, BIT, BIC, BIS, XOR, AND, COUNT }
 }
 
 /// C, Z, N and V as the fast handlers leave them: what they come from instead of what they are.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a core sees of its machine.
 
+use crate::processor::boxed;
 use crate::{Cycles, Fault};
 
 /// How wide an access of this CPU is: TI's byte and word. A 20-bit operand is two word accesses, low
@@ -159,13 +160,7 @@ impl FlatBus {
     /// An empty address space without a deadline.
     #[must_use]
     pub fn new() -> Self {
-        let memory = vec![0u8; Self::BYTES].into_boxed_slice();
-        let pages = vec![PageKind::Unmapped; Self::PAGES].into_boxed_slice();
-        Self {
-            memory: memory.try_into().expect("the vector has as many bytes"),
-            pages: pages.try_into().expect("the vector has as many pages"),
-            deadline: Cycles::MAX,
-        }
+        Self { memory: boxed(0), pages: boxed(PageKind::Unmapped), deadline: Cycles::MAX }
     }
 
     /// Makes the pages that `range` touches `kind`.

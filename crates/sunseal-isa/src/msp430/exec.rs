@@ -2,19 +2,18 @@
 //! What each decoded instruction does: one handler a kind, generic over bus and observer.
 //!
 //! A handler returns the next program counter; bits above it say that the loop ends
-//! ([`STATUS`], [`FAULT`]). Quick ones, which are here, go on with the next instruction by themselves ([`follow`]); the
+//! ([`STATUS`], [`FAULT`]). Quick ones, which are here, go on with the next instruction by themselves (`follow!`); the
 //! others are in `general.rs`. Cycle positions of accesses: a source is read in cycle 2 (`@Rn`) or 3 (`X(Rn)`, `&EDE`),
 //! results are written in the last cycle and read before that.
 
-use super::access::{load_plain, load_slow, odd, or_fault, store_plain, store_slow};
+use super::access::{access_slow, load_plain, odd, stop, store_plain};
 use super::alu::{Flags, loads, op as alu_op, quick, stores};
 use super::general::*;
 use super::insn::{self, MASK20, indexed};
-use super::likely::LIKELY;
 use super::op::{Extra, Op, dst, kind, lower, mode, single, src};
 use super::{Bus, Cpu, SP, SR, Width, sr};
 use crate::breakpoints::MARK;
-use crate::threading::{self, Likely, dispatch};
+use crate::threading::{dispatch, follow, handler, or_fault};
 use crate::{Access, Cycles, Flow, Observer};
 
 /// The instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
@@ -97,29 +96,15 @@ impl<B: Bus, O: Observer> Table<B, O> {
     };
 }
 
+/// What every instruction ends with: cycles and where it leads; without `ACCESSES`, of one that surely made no data
+/// access.
 #[inline(always)]
-pub(super) fn finish<B: Bus, O: Observer>(
+pub(super) fn end<B: Bus, O: Observer, const ACCESSES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    cycles: u32,
-    next: u32,
-    flow: Flow,
-) -> u32 {
-    end::<B, O, true>(cpu, bus, obs, pc, cycles, next, flow)
-}
-
-/// The same; without `ACCESSES`, of an instruction that surely made no data access.
-#[inline(always)]
-fn end<B: Bus, O: Observer, const ACCESSES: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    cycles: u32,
-    next: u32,
-    flow: Flow,
+    (cycles, next, flow): (u32, u32, Flow),
 ) -> u32 {
     // Waits for the instruction's own words are in `cpu.cycles` already.
     let stall = if B::WAITS { bus.stall() } else { 0 };
@@ -138,71 +123,32 @@ fn end<B: Bus, O: Observer, const ACCESSES: bool>(
     next
 }
 
-/// The handlers that are likely behind one.
-const fn likely(kind: u16) -> Likely {
-    threading::likely(LIKELY, kind)
-}
-
-/// To the handler of the instruction at `next`, behind one that did nothing outside CPU and plain memory.
+/// The same of one that leads to the one behind it.
 #[inline(always)]
-fn follow<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    next: u32,
-    likely: Likely,
-) -> u32 {
-    // Where fetches wait, they may draw the deadline near.
-    let end = if B::WAITS { cpu.threaded_until.min(bus.deadline()) } else { cpu.threaded_until };
-    if cpu.cycles >= end {
-        return next;
-    }
-    let op = cpu.slot(bus, next);
-    let handlers = &Table::<B, O>::HANDLERS;
-    dispatch!([return] handlers, op.kind(), likely, (cpu, bus, obs, op, next))
-}
-
-/// Books an instruction that leads to the one behind it.
-#[inline(always)]
-pub(super) fn pass<B: Bus, O: Observer>(
+pub(super) fn pass<B: Bus, O: Observer, const ACCESSES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
     op: Op,
 ) -> u32 {
-    finish(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next)
+    end::<B, O, ACCESSES>(cpu, bus, obs, pc, (op.cycles(), op.next(), Flow::Next))
 }
 
-/// To the instruction behind this one; for `ACCESSES` see [`end`].
-#[inline(always)]
-fn proceed<B: Bus, O: Observer, const ACCESSES: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    op: Op,
-    likely: Likely,
-) -> u32 {
-    let next = end::<B, O, ACCESSES>(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next);
-    follow(cpu, bus, obs, next, likely)
-}
-
-/// To `target`, which must be even.
+/// The same of one that leads to an address, which must be even.
 #[inline(always)]
 pub(super) fn go<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    cycles: u32,
-    target: u32,
-    flow: Flow,
+    done: (u32, u32, Flow),
 ) -> u32 {
+    let (_, target, _) = done;
     if target & 1 != 0 {
         return odd(cpu, target, pc);
     }
-    finish(cpu, bus, obs, pc, cycles, target, flow)
+    end::<B, O, true>(cpu, bus, obs, pc, done)
 }
 
 /// Says that a general register got a result.
@@ -252,14 +198,8 @@ pub(super) fn write_status(cpu: &mut Cpu, value: u32, shadow: bool) -> u32 {
     STATUS
 }
 
-/// Decodes, keeps what may be kept, and runs; or ends the loop at a breakpoint.
-fn undecoded<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    found: Op,
-    pc: u32,
-) -> u32 {
+// Decodes, keeps what may be kept, and runs; or ends the loop at a breakpoint.
+handler!(undecoded, |cpu, bus, obs, found, pc| {
     let marked = found.data == u64::from(MARK);
     if marked && !cpu.single {
         return BREAKPOINT | pc;
@@ -282,7 +222,7 @@ fn undecoded<B: Bus, O: Observer>(
         cpu.cycles_uncached += cpu.cycles - before;
     }
     next
-}
+});
 
 /// Where the source lies, and when it is read.
 #[inline(always)]
@@ -295,98 +235,92 @@ fn source<const SRC: u8>(cpu: &Cpu, op: Op) -> (u32, Cycles) {
     }
 }
 
-/// Double-operand instructions without extension word, destination R4 to R15 or memory, as long as
-/// all operands are in plain memory. Accesses are told when all have succeeded: until then the slow
-/// handler may begin anew.
-fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const BYTE: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    macro_rules! or_watched {
-        ($value:expr) => {
-            match $value {
-                Some(value) => value,
-                None => {
-                    return double_watched::<B, O, SRC, DST, BYTE>(cpu, bus, obs, op, pc);
+// Double-operand instructions without extension word, destination R4 to R15 or memory, as long as
+// all operands are in plain memory. Accesses are told when all have succeeded: until then the slow
+// handler may begin anew.
+handler!(
+    double { OP: u8, SRC: u8, DST: u8, BYTE: bool },
+    follow(kind::double(OP, SRC, DST, BYTE)),
+    |cpu, bus, obs, op, pc| {
+        macro_rules! or_watched {
+            ($value:expr) => {
+                match $value {
+                    Some(value) => value,
+                    None => {
+                        return double_watched::<B, O, SRC, DST, BYTE>(cpu, bus, obs, op, pc);
+                    }
                 }
-            }
+            };
+        }
+        let mask = if BYTE { 0xFF } else { 0xFFFF };
+        let width = if BYTE { Width::Byte } else { Width::Word };
+        let pointer = cpu.r[op.rs()];
+        let from_memory = !matches!(SRC, src::REG | src::CONST);
+        let (from, from_at) = source::<SRC>(cpu, op);
+        let src = match SRC {
+            src::REG => pointer & mask,
+            src::CONST => op.a(),
+            _ => or_watched!(load_plain(bus, from, width, from_at)),
         };
-    }
-    let mask = if BYTE { 0xFF } else { 0xFFFF };
-    let width = if BYTE { Width::Byte } else { Width::Word };
-    let pointer = cpu.r[op.rs()];
-    let from_memory = !matches!(SRC, src::REG | src::CONST);
-    let (from, from_at) = source::<SRC>(cpu, op);
-    let src = match SRC {
-        src::REG => pointer & mask,
-        src::CONST => op.a(),
-        _ => or_watched!(load_plain(bus, from, width, from_at)),
-    };
-    let stepped = (pointer + width.bytes()) & cpu.mask;
-    if SRC == src::INC {
-        cpu.r[op.rs()] = stepped;
-    }
-    if DST == dst::REG {
-        let old = cpu.r[op.rd()];
-        let result = quick(OP, BYTE, src, old & mask, &mut cpu.flags);
-        if O::ACCESSES && from_memory {
-            obs.access(pc, from, Access::Read, width.into(), src, from_at);
+        let stepped = (pointer + width.bytes()) & cpu.mask;
+        if SRC == src::INC {
+            cpu.r[op.rs()] = stepped;
+        }
+        if DST == dst::REG {
+            let old = cpu.r[op.rd()];
+            let result = quick(OP, BYTE, src, old & mask, &mut cpu.flags);
+            if O::ACCESSES && from_memory {
+                obs.access(pc, from, Access::Read, width.into(), src, from_at);
+            }
+            if SRC == src::INC && op.rs() != SP {
+                tell(obs, op.rs(), pointer, stepped);
+            }
+            if stores(OP) {
+                tell(obs, op.rd(), old, result);
+                cpu.r[op.rd()] = result;
+            }
+            let next = if from_memory {
+                pass::<B, O, true>(cpu, bus, obs, pc, op)
+            } else {
+                pass::<B, O, false>(cpu, bus, obs, pc, op)
+            };
+            return follow!(next, kind::double(OP, SRC, DST, BYTE), cpu, bus, obs);
+        }
+        let base = cpu.r[op.rd()];
+        let addr = if DST == dst::ABS { op.b() } else { indexed(base, op.b() as i32, true) };
+        let mut flags = cpu.flags;
+        let last = cpu.cycles + Cycles::from(op.cycles()) - 1;
+        let at = if stores(OP) { last - 1 } else { last };
+        let old = if loads(OP) { load_plain(bus, addr, width, at) } else { Some(0) };
+        let result = old.map(|old| quick(OP, BYTE, src, old, &mut flags));
+        let done =
+            result.filter(|&value| !stores(OP) || store_plain(bus, addr, width, value, last));
+        if done.is_none() {
+            cpu.r[op.rs()] = pointer;
+        }
+        let result = or_watched!(done);
+        cpu.flags = flags;
+        if O::ACCESSES {
+            if from_memory {
+                obs.access(pc, from, Access::Read, width.into(), src, from_at);
+            }
+            if loads(OP) {
+                obs.access(pc, addr, Access::Read, width.into(), old.unwrap_or(0), at);
+            }
+            if stores(OP) {
+                obs.access(pc, addr, Access::Write, width.into(), result, last);
+            }
         }
         if SRC == src::INC && op.rs() != SP {
             tell(obs, op.rs(), pointer, stepped);
         }
-        if stores(OP) {
-            tell(obs, op.rd(), old, result);
-            cpu.r[op.rd()] = result;
-        }
-        let likely = const { likely(kind::double(OP, SRC, DST, BYTE)) };
-        if from_memory {
-            return proceed::<B, O, true>(cpu, bus, obs, pc, op, likely);
-        }
-        return proceed::<B, O, false>(cpu, bus, obs, pc, op, likely);
+        pass::<B, O, true>(cpu, bus, obs, pc, op)
     }
-    let base = cpu.r[op.rd()];
-    let addr = if DST == dst::ABS { op.b() } else { indexed(base, op.b() as i32, true) };
-    let mut flags = cpu.flags;
-    let last = cpu.cycles + Cycles::from(op.cycles()) - 1;
-    let at = if stores(OP) { last - 1 } else { last };
-    let old = if loads(OP) { load_plain(bus, addr, width, at) } else { Some(0) };
-    let result = old.map(|old| quick(OP, BYTE, src, old, &mut flags));
-    let done = result.filter(|&value| !stores(OP) || store_plain(bus, addr, width, value, last));
-    if done.is_none() {
-        cpu.r[op.rs()] = pointer;
-    }
-    let result = or_watched!(done);
-    cpu.flags = flags;
-    if O::ACCESSES {
-        if from_memory {
-            obs.access(pc, from, Access::Read, width.into(), src, from_at);
-        }
-        if loads(OP) {
-            obs.access(pc, addr, Access::Read, width.into(), old.unwrap_or(0), at);
-        }
-        if stores(OP) {
-            obs.access(pc, addr, Access::Write, width.into(), result, last);
-        }
-    }
-    if SRC == src::INC && op.rs() != SP {
-        tell(obs, op.rs(), pointer, stepped);
-    }
-    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::double(OP, SRC, DST, BYTE)) })
-}
+);
 
-/// MOV, or ADD and ADDC from a register, to a peripheral's register, as long as that leads to nothing else: TI's
-/// multiplier works by such instructions.
-fn to_io<B: Bus, O: Observer, const OP: u8, const SRC: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// MOV, or ADD and ADDC from a register, to a peripheral's register, as long as that leads to nothing else: TI's
+// multiplier works by such instructions.
+handler!(to_io { OP: u8, SRC: u8 }, follow(kind::to_io(OP, SRC)), |cpu, bus, obs, op, pc| {
     let pointer = cpu.r[op.rs()];
     let (from, from_at) = source::<SRC>(cpu, op);
     let src = match SRC {
@@ -420,18 +354,12 @@ fn to_io<B: Bus, O: Observer, const OP: u8, const SRC: u8>(
         cpu.r[op.rs()] = (pointer + 2) & cpu.mask;
         tell_step(cpu, obs, mode::INC, op.rs(), 2);
     }
-    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::to_io(OP, SRC)) })
-}
+    pass::<B, O, true>(cpu, bus, obs, pc, op)
+});
 
-/// MOV from a peripheral's register to R4 to R15 or plain memory, ADD and ADDC to R4 to R15, as long as reading it
-/// has no effect.
-fn from_io<B: Bus, O: Observer, const OP: u8, const DST: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// MOV from a peripheral's register to R4 to R15 or plain memory, ADD and ADDC to R4 to R15, as long as reading it
+// has no effect.
+handler!(from_io { OP: u8, DST: u8 }, follow(kind::from_io(OP, DST)), |cpu, bus, obs, op, pc| {
     let (from, from_at) = source::<{ src::IO }>(cpu, op);
     let old = cpu.r[op.rd()];
     let addr = if DST == dst::ABS { op.b() } else { indexed(old, op.b() as i32, true) };
@@ -453,80 +381,76 @@ fn from_io<B: Bus, O: Observer, const OP: u8, const DST: u8>(
         tell(obs, op.rd(), old, result);
         cpu.r[op.rd()] = result;
     }
-    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::from_io(OP, DST)) })
-}
+    pass::<B, O, true>(cpu, bus, obs, pc, op)
+});
 
-/// What [`double`] and the handlers of registers leave: effects and faults.
-fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    macro_rules! or_stop {
-        ($value:expr) => {
-            match $value {
-                Some(value) => value,
-                None => return FAULT | pc,
+// What [`double`] and the handlers of registers leave: effects and faults.
+handler!(
+    double_watched { SRC: u8, DST: u8, BYTE: bool },
+    follow_access(kind::UNKNOWN),
+    |cpu, bus, obs, op, pc| {
+        macro_rules! or_stop {
+            ($value:expr) => {
+                match $value {
+                    Some(value) => value,
+                    None => return FAULT | pc,
+                }
+            };
+        }
+        let operation = Extra(op.extra()).op();
+        let mask = if BYTE { 0xFF } else { 0xFFFF };
+        let width = if BYTE { Width::Byte } else { Width::Word };
+        let start = cpu.cycles;
+        let src = match SRC {
+            src::REG => cpu.r[op.rs()] & mask,
+            src::CONST => op.a(),
+            src::ABS | src::IO => {
+                or_stop!(access_slow(cpu, bus, obs, pc, (op.a(), width, start + 2), None))
+            }
+            src::IDX => {
+                let addr = indexed(cpu.r[op.rs()], op.a() as i32, true);
+                or_stop!(access_slow(cpu, bus, obs, pc, (addr, width, start + 2), None))
+            }
+            _ => {
+                let addr = cpu.r[op.rs()];
+                let value =
+                    or_stop!(access_slow(cpu, bus, obs, pc, (addr, width, start + 1), None));
+                if SRC == src::INC {
+                    cpu.r[op.rs()] = (addr + width.bytes()) & cpu.mask;
+                }
+                value
             }
         };
-    }
-    let operation = Extra(op.extra()).op();
-    let mask = if BYTE { 0xFF } else { 0xFFFF };
-    let width = if BYTE { Width::Byte } else { Width::Word };
-    let start = cpu.cycles;
-    let src = match SRC {
-        src::REG => cpu.r[op.rs()] & mask,
-        src::CONST => op.a(),
-        src::ABS | src::IO => or_stop!(load_slow(cpu, bus, obs, pc, op.a(), width, start + 2)),
-        src::IDX => {
-            let addr = indexed(cpu.r[op.rs()], op.a() as i32, true);
-            or_stop!(load_slow(cpu, bus, obs, pc, addr, width, start + 2))
-        }
-        _ => {
-            let addr = cpu.r[op.rs()];
-            let value = or_stop!(load_slow(cpu, bus, obs, pc, addr, width, start + 1));
-            if SRC == src::INC {
-                cpu.r[op.rs()] = (addr + width.bytes()) & cpu.mask;
+        let src_mode = if SRC == src::INC { mode::INC } else { mode::REG };
+        if DST == dst::REG {
+            tell_step(cpu, obs, src_mode, op.rs(), width.bytes());
+            let old = cpu.r[op.rd()];
+            let result = quick(operation, BYTE, src, old & mask, &mut cpu.flags);
+            if stores(operation) {
+                tell(obs, op.rd(), old, result);
+                cpu.r[op.rd()] = result;
             }
-            value
-        }
-    };
-    let src_mode = if SRC == src::INC { mode::INC } else { mode::REG };
-    if DST == dst::REG {
-        tell_step(cpu, obs, src_mode, op.rs(), width.bytes());
-        let old = cpu.r[op.rd()];
-        let result = quick(operation, BYTE, src, old & mask, &mut cpu.flags);
-        if stores(operation) {
-            tell(obs, op.rd(), old, result);
-            cpu.r[op.rd()] = result;
-        }
-    } else {
-        let addr =
-            if DST == dst::ABS { op.b() } else { indexed(cpu.r[op.rd()], op.b() as i32, true) };
-        let last = start + Cycles::from(op.cycles()) - 1;
-        let old = if loads(operation) {
-            let at = if stores(operation) { last - 1 } else { last };
-            or_stop!(load_slow(cpu, bus, obs, pc, addr, width, at))
         } else {
-            0
-        };
-        let mut flags = cpu.flags;
-        let result = quick(operation, BYTE, src, old, &mut flags);
-        if stores(operation) {
-            or_stop!(store_slow(cpu, bus, obs, pc, addr, width, result, last));
+            let addr =
+                if DST == dst::ABS { op.b() } else { indexed(cpu.r[op.rd()], op.b() as i32, true) };
+            let last = start + Cycles::from(op.cycles()) - 1;
+            let old = if loads(operation) {
+                let at = if stores(operation) { last - 1 } else { last };
+                or_stop!(access_slow(cpu, bus, obs, pc, (addr, width, at), None))
+            } else {
+                0
+            };
+            let mut flags = cpu.flags;
+            let result = quick(operation, BYTE, src, old, &mut flags);
+            if stores(operation) {
+                or_stop!(access_slow(cpu, bus, obs, pc, (addr, width, last), Some(result)));
+            }
+            cpu.flags = flags;
+            tell_step(cpu, obs, src_mode, op.rs(), width.bytes());
         }
-        cpu.flags = flags;
-        tell_step(cpu, obs, src_mode, op.rs(), width.bytes());
+        pass::<B, O, true>(cpu, bus, obs, pc, op)
     }
-    let next = pass(cpu, bus, obs, pc, op);
-    if cpu.cycles >= bus.deadline() {
-        // A peripheral may have drawn it near.
-        return next;
-    }
-    follow(cpu, bus, obs, next, threading::UNKNOWN)
-}
+);
 
 /// The handler of [`single_reg`].
 const fn reg_kind(which: u8) -> u16 {
@@ -538,14 +462,8 @@ const fn reg_kind(which: u8) -> u16 {
     }
 }
 
-/// RRC, SWPB, RRA and SXT of a word in R4 to R15.
-fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// RRC, SWPB, RRA and SXT of a word in R4 to R15.
+handler!(single_reg { WHICH: u8 }, follow(reg_kind(WHICH)), |cpu, bus, obs, op, pc| {
     let old = cpu.r[op.rd()] & 0xFFFF;
     let (result, flags) = match WHICH {
         single::RRC => {
@@ -565,16 +483,10 @@ fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
     tell(obs, op.rd(), cpu.r[op.rd()], result);
     cpu.r[op.rd()] = result;
     cpu.flags = flags;
-    proceed::<B, O, false>(cpu, bus, obs, pc, op, const { likely(reg_kind(WHICH)) })
-}
+    pass::<B, O, false>(cpu, bus, obs, pc, op)
+});
 
-fn jump<B: Bus, O: Observer, const CONDITION: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(jump { CONDITION: u8 }, follow(kind::JUMP + CONDITION as u16), |cpu, bus, obs, op, pc| {
     let flags = cpu.flags;
     let taken = match CONDITION {
         0 => !flags.z(),
@@ -586,21 +498,14 @@ fn jump<B: Bus, O: Observer, const CONDITION: u8>(
         6 => flags.less(),
         _ => true,
     };
-    let next = if taken {
-        end::<B, O, false>(cpu, bus, obs, pc, op.cycles(), op.b(), Flow::Jump)
+    if taken {
+        end::<B, O, false>(cpu, bus, obs, pc, (op.cycles(), op.b(), Flow::Jump))
     } else {
-        end::<B, O, false>(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next)
-    };
-    follow(cpu, bus, obs, next, const { likely(kind::JUMP + CONDITION as u16) })
-}
+        end::<B, O, false>(cpu, bus, obs, pc, (op.cycles(), op.next(), Flow::Next))
+    }
+});
 
-fn push_word_reg<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(push_word_reg, follow(kind::PUSH_WORD_REG), |cpu, bus, obs, op, pc| {
     let stack = cpu.r[SP].wrapping_sub(2) & cpu.mask;
     let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
     let value = cpu.r[op.rd()] & 0xFFFF;
@@ -611,17 +516,11 @@ fn push_word_reg<B: Bus, O: Observer>(
         obs.access(pc, stack, Access::Write, crate::Width::W16, value, at);
     }
     cpu.r[SP] = stack;
-    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::PUSH_WORD_REG) })
-}
+    pass::<B, O, true>(cpu, bus, obs, pc, op)
+});
 
-/// `CALL #address`
-fn call_const<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// `CALL #address`
+handler!(call_const, follow(kind::CALL_CONST), |cpu, bus, obs, op, pc| {
     let stack = cpu.r[SP].wrapping_sub(2) & cpu.mask;
     let target = op.b() & 0xFFFF;
     let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
@@ -632,48 +531,38 @@ fn call_const<B: Bus, O: Observer>(
         obs.access(pc, stack, Access::Write, crate::Width::W16, op.next() & 0xFFFF, at);
     }
     cpu.r[SP] = stack;
-    let next = finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Call { target });
-    follow(cpu, bus, obs, next, const { likely(kind::CALL_CONST) })
-}
+    end::<B, O, true>(cpu, bus, obs, pc, (op.cycles(), target, Flow::Call { target }))
+});
 
-/// RET: `MOV @SP+, PC`
-fn ret<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+// RET: `MOV @SP+, PC`
+handler!(ret, follow(kind::RET), |cpu, bus, obs, op, pc| {
     let stack = cpu.r[SP];
     let at = cpu.cycles + 1;
-    match load_plain(bus, stack, Width::Word, at) {
-        Some(target) if target & 1 == 0 => {
-            if O::ACCESSES {
-                obs.access(pc, stack, Access::Read, crate::Width::W16, target, at);
-            }
-            cpu.r[SP] = (stack + 2) & cpu.mask;
-            let next = finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Return);
-            follow(cpu, bus, obs, next, const { likely(kind::RET) })
-        }
-        _ => general_double::<B, O, false>(cpu, bus, obs, op, pc),
+    let target = match load_plain(bus, stack, Width::Word, at) {
+        Some(target) if target & 1 == 0 => target,
+        _ => return general_double::<B, O, false>(cpu, bus, obs, op, pc),
+    };
+    if O::ACCESSES {
+        obs.access(pc, stack, Access::Read, crate::Width::W16, target, at);
     }
-}
+    cpu.r[SP] = (stack + 2) & cpu.mask;
+    end::<B, O, true>(cpu, bus, obs, pc, (op.cycles(), target, Flow::Return))
+});
 
-/// BR: `MOV #address, PC`
-fn branch_const<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// BR: `MOV #address, PC`
+handler!(branch_const, follow(kind::BRANCH_CONST), |cpu, bus, obs, op, pc| {
     if op.a() & 1 != 0 {
         return odd(cpu, op.a(), pc);
     }
-    let next = end::<B, O, false>(cpu, bus, obs, pc, op.cycles(), op.a(), Flow::Jump);
-    follow(cpu, bus, obs, next, const { likely(kind::BRANCH_CONST) })
-}
+    end::<B, O, false>(cpu, bus, obs, pc, (op.cycles(), op.a(), Flow::Jump))
+});
 
-fn nop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
-    proceed::<B, O, false>(cpu, bus, obs, pc, op, const { likely(kind::NOP) })
-}
+handler!(nop, follow(kind::NOP), |cpu, bus, obs, op, pc| {
+    pass::<B, O, false>(cpu, bus, obs, pc, op)
+});
 
-/// `ADD #n, SP` and `SUB #n, SP`
-fn add_sp<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+// `ADD #n, SP` and `SUB #n, SP`
+handler!(add_sp, follow(kind::ADD_SP), |cpu, bus, obs, op, pc| {
     let old = cpu.r[SP] & 0xFFFF;
     let result = if op.extra() == u32::from(alu_op::ADD) {
         quick(alu_op::ADD, false, op.a(), old, &mut cpu.flags)
@@ -682,5 +571,5 @@ fn add_sp<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, 
     };
     tell(obs, SP, cpu.r[SP], result & !1);
     cpu.r[SP] = result & !1;
-    proceed::<B, O, false>(cpu, bus, obs, pc, op, const { likely(kind::ADD_SP) })
-}
+    pass::<B, O, false>(cpu, bus, obs, pc, op)
+});

@@ -2,14 +2,15 @@
 //! Handlers of what is rare: any mode and length of the double-operand and single-operand instructions, RETI, and the address
 //! instructions, multiple shifts and multiple pushes of the 430X.
 
-use super::access::{load, load_sized, or_fault, store, store_sized};
+use super::access::{access, access_sized, stop};
 use super::alu::{alu, loads, op as alu_op, rotate_flags, stores, test_flags};
-use super::exec::{FAULT, finish, go, pass, tell_step, write_register, write_status};
+use super::exec::{FAULT, end, go, pass, tell_step, write_register, write_status};
 use super::insn::{MASK20, Size, indexed};
 use super::op::{Extra, Op, mode, rotate, single};
 use super::sr::C;
 use super::timing::repeat_cycles;
 use super::{Bus, Cpu, DaddOverflow, PC, SP, SR, Width, sr};
+use crate::threading::{handler, or_fault};
 use crate::{Cycles, Fault, Flow, Observer};
 
 /// The address an operand in memory lies at.
@@ -51,7 +52,7 @@ pub(super) fn fetch_source<B: Bus, O: Observer>(
         _ => {
             let addr = effective(cpu, mode, reg, value);
             let operand_words = Cycles::from(!matches!(mode, mode::IND | mode::INC));
-            let value = load_sized(cpu, bus, obs, pc, addr, size, at + operand_words)?;
+            let value = access_sized(cpu, bus, obs, pc, (addr, size, at + operand_words), None)?;
             if mode == mode::INC {
                 cpu.r[reg] = (addr + increment(size, reg)) & cpu.mask;
             }
@@ -60,27 +61,15 @@ pub(super) fn fetch_source<B: Bus, O: Observer>(
     }
 }
 
-/// Double-operand instructions of any length, mode and destination, repeated or not.
-pub(super) fn general_double<B: Bus, O: Observer, const EXTENDED: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// Double-operand instructions of any length, mode and destination, repeated or not.
+handler!(general_double { EXTENDED: bool }, |cpu, bus, obs, op, pc| {
     cpu.flags_to_status();
     let next = run_double::<B, O, EXTENDED>(cpu, bus, obs, op, pc);
     cpu.flags_from_status();
     next
-}
+});
 
-pub(super) fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(run_double { EXTENDED: bool }, |cpu, bus, obs, op, pc| {
     let extra = Extra(op.extra());
     let (operation, size) = (extra.op(), extra.size());
     let mask = size.mask();
@@ -103,7 +92,7 @@ pub(super) fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
                 let words = Cycles::from(size == Size::A) + 1;
                 let after = if stores(operation) { words } else { 0 };
                 let at = last - after - (words - 1);
-                or_fault!(cpu, pc, load_sized(cpu, bus, obs, pc, addr, size, at))
+                or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (addr, size, at), None))
             }
         } & mask;
         let flags = cpu.r[SR];
@@ -115,7 +104,7 @@ pub(super) fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
             _ => {}
         }
         if stores(operation) && in_memory {
-            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, size, result, last));
+            or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (addr, size, last), Some(result)));
         }
         cpu.r[SR] = new;
         tell_step(cpu, obs, op.src_mode(), op.rs(), increment(size, op.rs()));
@@ -131,11 +120,11 @@ pub(super) fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
         Some(target) => {
             let ret = operation == alu_op::MOV && op.src_mode() == mode::INC && op.rs() == SP;
             let flow = if ret { Flow::Return } else { Flow::Jump };
-            go(cpu, bus, obs, pc, cycles, target, flow)
+            go(cpu, bus, obs, pc, (cycles, target, flow))
         }
-        None => finish(cpu, bus, obs, pc, cycles, op.next(), Flow::Next) | status,
+        None => end::<B, O, true>(cpu, bus, obs, pc, (cycles, op.next(), Flow::Next)) | status,
     }
-}
+});
 
 /// The result and status of a single-operand operation. SXT extends `sign_bit`, in a register to 20 bits.
 #[inline(always)]
@@ -169,29 +158,16 @@ pub(super) fn single(
     }
 }
 
-/// Single-operand instructions of any length and mode, repeated or not, PUSH and CALL.
-pub(super) fn general_single<B: Bus, O: Observer, const EXTENDED: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// Single-operand instructions of any length and mode, repeated or not, PUSH and CALL.
+handler!(general_single { EXTENDED: bool }, |cpu, bus, obs, op, pc| {
     cpu.flags_to_status();
     let next = run_single::<B, O, EXTENDED>(cpu, bus, obs, op, pc);
     cpu.flags_from_status();
     next
-}
+});
 
-/// What puts words onto the stack: PUSH, PUSHX and CALL.
-#[inline(always)]
-fn push_or_call<B: Bus, O: Observer, const EXTENDED: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// What puts words onto the stack: PUSH, PUSHX and CALL.
+handler!(push_or_call { EXTENDED: bool }, inline(always), |cpu, bus, obs, op, pc| {
     let extra = Extra(op.extra());
     let (which, size) = (extra.op(), extra.size());
     let times = extra.times(&cpu.r);
@@ -215,13 +191,13 @@ fn push_or_call<B: Bus, O: Observer, const EXTENDED: bool>(
         cpu.r[SP] = old;
         let mut value = or_fault!(cpu, pc, value);
         if which == single::CALL {
-            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, Size::W, next, last));
+            or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (stack, Size::W, last), Some(next)));
             next = value;
         } else {
             if mode == mode::REG && reg == SP && !cpu.timing.push_sp_stores_old {
                 value = stack & size.mask();
             }
-            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, last));
+            or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (stack, size, last), Some(value)));
         }
         tell_step(cpu, obs, mode, reg, increment(size, reg));
         if by_stack && mode == mode::INC {
@@ -231,19 +207,13 @@ fn push_or_call<B: Bus, O: Observer, const EXTENDED: bool>(
         cpu.r[SP] = stack;
     }
     if which == single::CALL {
-        go(cpu, bus, obs, pc, cycles, next, Flow::Call { target: next })
+        go(cpu, bus, obs, pc, (cycles, next, Flow::Call { target: next }))
     } else {
-        finish(cpu, bus, obs, pc, cycles, next, Flow::Next)
+        end::<B, O, true>(cpu, bus, obs, pc, (cycles, next, Flow::Next))
     }
-}
+});
 
-pub(super) fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(run_single { EXTENDED: bool }, |cpu, bus, obs, op, pc| {
     let extra = Extra(op.extra());
     let (which, size) = (extra.op(), extra.size());
     if which >= single::PUSH {
@@ -275,9 +245,14 @@ pub(super) fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
                 let addr = effective(cpu, mode, reg, op.b());
                 let words = Cycles::from(size == Size::A) + 1;
                 let at = last + 1 - 2 * words;
-                let old = or_fault!(cpu, pc, load_sized(cpu, bus, obs, pc, addr, size, at));
+                let old =
+                    or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (addr, size, at), None));
                 let (result, new) = single(which, size, old, carried, sign_bit, false);
-                or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, size, result, last));
+                or_fault!(
+                    cpu,
+                    pc,
+                    access_sized(cpu, bus, obs, pc, (addr, size, last), Some(result))
+                );
                 if which != single::SWPB {
                     cpu.r[SR] = new;
                 }
@@ -289,27 +264,21 @@ pub(super) fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
         }
     }
     match target {
-        Some(target) => go(cpu, bus, obs, pc, cycles, target, Flow::Jump),
-        None => finish(cpu, bus, obs, pc, cycles, op.next(), Flow::Next) | status,
+        Some(target) => go(cpu, bus, obs, pc, (cycles, target, Flow::Jump)),
+        None => end::<B, O, true>(cpu, bus, obs, pc, (cycles, op.next(), Flow::Next)) | status,
     }
-}
+});
 
-pub(super) fn reti<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(reti, |cpu, bus, obs, op, pc| {
     let stack = cpu.r[SP];
-    let status = load(cpu, bus, obs, pc, stack, Width::Word, cpu.cycles + 1);
-    let status = or_fault!(cpu, pc, status);
+    let at = cpu.cycles + 1;
+    let status = or_fault!(cpu, pc, access(cpu, bus, obs, pc, (stack, Width::Word, at), None));
     let above = (stack + 2) & cpu.mask;
-    let low = or_fault!(cpu, pc, load(cpu, bus, obs, pc, above, Width::Word, cpu.cycles + 2));
+    let low = or_fault!(cpu, pc, access(cpu, bus, obs, pc, (above, Width::Word, at + 1), None));
     let target = (low | (status >> 12 & 0xF) << 16) & cpu.mask;
     // Observers hear of the stack pointer behind the instruction.
     cpu.r[SP] = (stack + 4) & cpu.mask;
-    let next = go(cpu, bus, obs, pc, op.cycles(), target, Flow::InterruptReturn);
+    let next = go(cpu, bus, obs, pc, (op.cycles(), target, Flow::InterruptReturn));
     if next & FAULT != 0 {
         cpu.r[SP] = stack;
         return next;
@@ -317,15 +286,9 @@ pub(super) fn reti<B: Bus, O: Observer>(
     let status = write_status(cpu, status, false);
     cpu.flags_from_status();
     next | status
-}
+});
 
-pub(super) fn calla<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(calla, |cpu, bus, obs, op, pc| {
     let (start, mode, reg) = (cpu.cycles, op.dst_mode(), op.rd());
     if reg == SR {
         cpu.flags_to_status();
@@ -346,20 +309,14 @@ pub(super) fn calla<B: Bus, O: Observer>(
     let last = start + Cycles::from(op.cycles()) - 1;
     let high = cpu.r[SP].wrapping_sub(2) & MASK20;
     let low = cpu.r[SP].wrapping_sub(4) & MASK20;
-    or_fault!(cpu, pc, store(cpu, bus, obs, pc, high, Width::Word, back >> 16, last - 1));
-    or_fault!(cpu, pc, store(cpu, bus, obs, pc, low, Width::Word, back & 0xFFFF, last));
+    or_fault!(cpu, pc, access(cpu, bus, obs, pc, (high, Width::Word, last - 1), Some(back >> 16)));
+    or_fault!(cpu, pc, access(cpu, bus, obs, pc, (low, Width::Word, last), Some(back & 0xFFFF)));
     tell_step(cpu, obs, mode, reg, increment(Size::A, reg));
     cpu.r[SP] = low;
-    go(cpu, bus, obs, pc, op.cycles(), target, Flow::Call { target })
-}
+    go(cpu, bus, obs, pc, (op.cycles(), target, Flow::Call { target }))
+});
 
-pub(super) fn mova<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(mova, |cpu, bus, obs, op, pc| {
     let (start, mode, reg) = (cpu.cycles, op.src_mode(), op.rs());
     if reg == SR || op.rd() == SR {
         cpu.flags_to_status();
@@ -373,30 +330,24 @@ pub(super) fn mova<B: Bus, O: Observer>(
             if op.rd() == SR {
                 cpu.flags_from_status();
             }
-            pass(cpu, bus, obs, pc, op) | status
+            pass::<B, O, true>(cpu, bus, obs, pc, op) | status
         }
         mode::CONST => {
             let ret = mode == mode::INC && reg == SP;
             let flow = if ret { Flow::Return } else { Flow::Jump };
-            go(cpu, bus, obs, pc, op.cycles(), value, flow)
+            go(cpu, bus, obs, pc, (op.cycles(), value, flow))
         }
         dst_mode => {
             let addr = effective(cpu, dst_mode, op.rd(), op.b());
             let last = start + Cycles::from(op.cycles()) - 1;
-            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, Size::A, value, last));
-            pass(cpu, bus, obs, pc, op)
+            or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (addr, Size::A, last), Some(value)));
+            pass::<B, O, true>(cpu, bus, obs, pc, op)
         }
     }
-}
+});
 
-/// CMPA, ADDA and SUBA
-pub(super) fn address_alu<B: Bus, O: Observer, const OP: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// CMPA, ADDA and SUBA
+handler!(address_alu { OP: u8 }, |cpu, bus, obs, op, pc| {
     cpu.flags_to_status();
     let src = if op.src_mode() == mode::REG { cpu.r[op.rs()] } else { op.a() };
     let to_pc = op.dst_mode() == mode::CONST;
@@ -409,19 +360,13 @@ pub(super) fn address_alu<B: Bus, O: Observer, const OP: u8>(
     }
     cpu.flags_from_status();
     if stores(OP) && to_pc {
-        return go(cpu, bus, obs, pc, op.cycles(), result, Flow::Jump);
+        return go(cpu, bus, obs, pc, (op.cycles(), result, Flow::Jump));
     }
-    pass(cpu, bus, obs, pc, op) | status
-}
+    pass::<B, O, true>(cpu, bus, obs, pc, op) | status
+});
 
-/// RRCM, RRAM, RLAM and RRUM by 1 to 4 bits
-pub(super) fn rotate_many<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// RRCM, RRAM, RLAM and RRUM by 1 to 4 bits
+handler!(rotate_many, |cpu, bus, obs, op, pc| {
     let size = if op.extra() & 4 != 0 { Size::A } else { Size::W };
     cpu.flags_to_status();
     let mut value = cpu.r[op.rd()] & size.mask();
@@ -437,16 +382,10 @@ pub(super) fn rotate_many<B: Bus, O: Observer>(
     cpu.r[SR] = flags;
     let status = write_register(cpu, obs, op.rd(), value);
     cpu.flags_from_status();
-    pass(cpu, bus, obs, pc, op) | status
-}
+    pass::<B, O, true>(cpu, bus, obs, pc, op) | status
+});
 
-pub(super) fn pushm<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(pushm, |cpu, bus, obs, op, pc| {
     let size = if op.extra() != 0 { Size::A } else { Size::W };
     // The highest register first. PC, the lowest, has its value in the operand.
     let highest = op.rd() as u32;
@@ -460,20 +399,14 @@ pub(super) fn pushm<B: Bus, O: Observer>(
         let value = if reg == PC { op.next() } else { cpu.r[reg] };
         stack = stack.wrapping_sub(size.bytes()) & MASK20;
         at += Cycles::from(size.bytes() / 2) - 1;
-        or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, at));
+        or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (stack, size, at), Some(value)));
         at += 1;
     }
     cpu.r[SP] = stack;
-    pass(cpu, bus, obs, pc, op)
-}
+    pass::<B, O, true>(cpu, bus, obs, pc, op)
+});
 
-pub(super) fn popm<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(popm, |cpu, bus, obs, op, pc| {
     let size = if op.extra() != 0 { Size::A } else { Size::W };
     let lowest = op.rd() as u32 + 1 - op.a();
     let mut stack = cpu.r[SP];
@@ -481,7 +414,7 @@ pub(super) fn popm<B: Bus, O: Observer>(
     let mut status = 0;
     let before = cpu.r;
     for i in 0..op.a() {
-        let value = or_fault!(cpu, pc, load_sized(cpu, bus, obs, pc, stack, size, at));
+        let value = or_fault!(cpu, pc, access_sized(cpu, bus, obs, pc, (stack, size, at), None));
         stack = (stack + size.bytes()) & MASK20;
         at += Cycles::from(size.bytes() / 2);
         status |= write_register(cpu, &mut crate::Silent, (lowest + i) as usize, value);
@@ -495,5 +428,5 @@ pub(super) fn popm<B: Bus, O: Observer>(
         }
     }
     cpu.r[SP] = stack;
-    pass(cpu, bus, obs, pc, op) | status
-}
+    pass::<B, O, true>(cpu, bus, obs, pc, op) | status
+});

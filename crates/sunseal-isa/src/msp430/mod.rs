@@ -25,7 +25,7 @@ pub use bus::{Bus, FlatBus, PageKind, Width};
 pub use dataflow::dataflow;
 
 use crate::breakpoints::{Breakpoints, MARK};
-use crate::threading::THREAD_CYCLES;
+use crate::processor::boxed;
 use crate::{Access, Cycles, Fault, Flow, Observer};
 
 /// One slot for each even address.
@@ -40,24 +40,17 @@ pub const SR: usize = 2;
 
 /// Bits of the status register.
 pub mod sr {
-    /// Carry.
-    pub const C: u32 = 1 << 0;
-    /// Zero.
-    pub const Z: u32 = 1 << 1;
-    /// Negative.
-    pub const N: u32 = 1 << 2;
-    /// General interrupt enable.
-    pub const GIE: u32 = 1 << 3;
-    /// CPU off.
-    pub const CPUOFF: u32 = 1 << 4;
-    /// Oscillator off.
-    pub const OSCOFF: u32 = 1 << 5;
-    /// System clock generator 0 off.
-    pub const SCG0: u32 = 1 << 6;
-    /// System clock generator 1 off.
-    pub const SCG1: u32 = 1 << 7;
-    /// Overflow.
-    pub const V: u32 = 1 << 8;
+    bits! { u32:
+        C 0 "Carry.",
+        Z 1 "Zero.",
+        N 2 "Negative.",
+        GIE 3 "General interrupt enable.",
+        CPUOFF 4 "CPU off.",
+        OSCOFF 5 "Oscillator off.",
+        SCG0 6 "System clock generator 0 off.",
+        SCG1 7 "System clock generator 1 off.",
+        V 8 "Overflow.",
+    }
     /// The bits whose change ends [`run`](super::Cpu::run) with [`Exit::Status`](super::Exit::Status).
     pub const STATUS: u32 = GIE | CPUOFF | OSCOFF | SCG0 | SCG1;
 }
@@ -131,10 +124,6 @@ pub struct Cpu {
     cache: Box<[[u64; 2]; SLOTS]>,
 }
 
-fn empty_cache() -> Box<[[u64; 2]; SLOTS]> {
-    vec![[0; 2]; SLOTS].into_boxed_slice().try_into().expect("the vector has as many slots")
-}
-
 impl Cpu {
     /// A CPU with all registers zero.
     #[must_use]
@@ -152,34 +141,11 @@ impl Cpu {
             breakpoints: Breakpoints::default(),
             single: false,
             threaded_until: 0,
-            cache: empty_cache(),
+            cache: boxed([0; 2]),
         }
     }
 
-    /// The timing it was made with.
-    #[must_use]
-    pub fn timing(&self) -> &Timing {
-        &self.timing
-    }
-
-    /// A copy of everything that a snapshot keeps.
-    #[must_use]
-    pub fn state(&self) -> State {
-        State {
-            r: self.r,
-            cycles: self.cycles,
-            cycles_uncached: self.cycles_uncached,
-            interrupt_shadow: self.interrupt_shadow,
-        }
-    }
-
-    /// Goes back to a snapshot. Decoded instructions stay: invalidate what changed in code memory.
-    pub fn set_state(&mut self, state: &State) {
-        self.r = state.r;
-        self.cycles = state.cycles;
-        self.cycles_uncached = state.cycles_uncached;
-        self.interrupt_shadow = state.interrupt_shadow;
-    }
+    snapshots!({ r, cycles, cycles_uncached, interrupt_shadow });
 
     /// Whether a maskable interrupt may be taken now: GIE is set, and the instruction that set it is
     /// not the last one. The CPU always runs the instruction behind EINT first (SLAU445I 1.3.4.1,
@@ -189,54 +155,20 @@ impl Cpu {
         self.r[SR] & sr::GIE != 0 && !self.interrupt_shadow
     }
 
-    /// Runs until the deadline, a breakpoint, a status change or a fault. CPUOFF is not looked at: while it is
-    /// set, the machine does not call this.
-    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
-        if self.cycles >= bus.deadline() {
-            return Exit::Deadline;
-        }
-        let mut pc = match self.start() {
-            Ok(pc) => pc,
-            Err(exit) => return exit,
-        };
-        loop {
-            self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
-            let next = self.dispatch(bus, observer, pc);
-            if O::LATE {
-                observer.catch_up();
-            }
-            if next > MASK20 {
-                return self.leave(bus, next);
-            }
-            pc = next;
-            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
-                self.r[PC] = pc;
-                self.flags_to_status();
-                return Exit::Deadline;
-            }
-        }
+    runs! {
+        /// Runs until the deadline, a breakpoint, a status change or a fault. CPUOFF is not looked at: while it is set,
+        /// the machine does not call this.
     }
 
-    /// Runs one instruction whatever the deadline and breakpoints. `Exit::Deadline` means that nothing special
-    /// happened.
-    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
-        let pc = match self.start() {
-            Ok(pc) => pc,
-            Err(exit) => return exit,
-        };
-        self.single = true;
-        self.threaded_until = 0;
-        let next = self.dispatch(bus, observer, pc);
-        self.single = false;
-        if O::LATE {
-            observer.catch_up();
-        }
-        if next > MASK20 {
-            return self.leave(bus, next);
-        }
-        self.r[PC] = next;
+    fn rest(&mut self, pc: u32) -> Exit {
+        self.r[PC] = pc;
         self.flags_to_status();
         Exit::Deadline
+    }
+
+    #[inline(always)]
+    fn ends(&self, next: u32) -> bool {
+        next > MASK20
     }
 
     #[inline(always)]
@@ -249,7 +181,6 @@ impl Cpu {
         self.flags = alu::Flags::of(self.r[SR]);
     }
 
-    /// Checks what software outside may have put into the registers.
     fn start(&mut self) -> Result<u32, Exit> {
         self.interrupt_shadow = false;
         let pc = self.r[PC] & self.mask;
@@ -272,6 +203,15 @@ impl Cpu {
         op
     }
 
+    /// The instruction at `pc`, if it is to follow the last at once.
+    #[inline(always)]
+    fn upcoming<B: Bus>(&mut self, bus: &mut B, pc: u32) -> Option<Op> {
+        // Where fetches wait, they may draw the deadline near.
+        let until = self.threaded_until;
+        let until = if B::WAITS { until.min(bus.deadline()) } else { until };
+        (self.cycles < until).then(|| self.slot(bus, pc))
+    }
+
     #[inline(always)]
     fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
         let op = self.slot(bus, pc);
@@ -289,7 +229,7 @@ impl Cpu {
     }
 
     #[cold]
-    fn leave<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
+    fn halt<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
         self.flags_to_status();
         let pc = next & MASK20;
         self.r[PC] = pc;
@@ -299,10 +239,8 @@ impl Cpu {
                 bus.stall();
             }
             let fault = self.fault.take().expect("the handler that stopped left its reason");
-            return Exit::Fault(match decode_for(self.timing.family, pc, |addr| bus.fetch(addr)) {
-                Ok(insn) => fault.in_instruction(insn.to_string()),
-                Err(_) => fault,
-            });
+            let insn = decode_for(self.timing.family, pc, |addr| bus.fetch(addr));
+            return Exit::Fault(fault.in_decoded(insn));
         }
         if next & BREAKPOINT != 0 {
             return Exit::Breakpoint;
@@ -369,7 +307,7 @@ impl Cpu {
         let last = (range.end.div_ceil(2) as usize).min(SLOTS);
         if last.saturating_sub(first) > SLOTS / 4 {
             // Fresh pages cost less than clearing those never touched.
-            self.cache = empty_cache();
+            self.cache = boxed([0; 2]);
             self.mark(0..u32::MAX);
         } else if first < last {
             self.cache[first..last].fill([0; 2]);
@@ -377,20 +315,10 @@ impl Cpu {
         }
     }
 
-    /// From now on [`run`](Self::run) ends before an instruction at any of these addresses, the one where it
-    /// begins included. They stay until others are set, whatever happens to the code.
-    pub fn set_breakpoints(&mut self, addrs: &[u32]) {
-        let Some(old) = self.breakpoints.replace(addrs) else { return };
-        for addr in old.into_iter().filter(|a| *a <= MASK20) {
+    fn unmark(&mut self, addr: u32) {
+        if addr <= MASK20 {
             self.cache[addr as usize >> 1] = [0; 2];
         }
-        self.mark(0..u32::MAX);
-    }
-
-    /// Whether there is a breakpoint at `addr`.
-    #[must_use]
-    pub fn is_breakpoint(&self, addr: u32) -> bool {
-        self.breakpoints.contains(addr)
     }
 
     /// Puts the marks of the breakpoints in `range` into the cache. The program counter is even.

@@ -6,56 +6,30 @@ use super::insn::{Insn, MASK20, Mnemonic, Operand, Repeat, Size};
 use super::timing::Timing;
 use super::{SP, SR};
 
-/// Source forms of the fast double-operand handlers.
+/// Source forms of the fast double-operand handlers; IO, a peripheral's register, has handlers of its own.
 pub(crate) mod src {
-    pub const REG: u8 = 0;
-    pub const CONST: u8 = 1;
-    pub const ABS: u8 = 2;
-    pub const IDX: u8 = 3;
-    pub const IND: u8 = 4;
-    pub const INC: u8 = 5;
-    pub const COUNT: u8 = 6;
-    /// A peripheral's register, for handlers of their own.
-    pub const IO: u8 = 6;
+    numbers! { u8: REG, CONST, ABS, IDX, IND, INC, IO }
+    /// Those but IO.
+    pub const COUNT: u8 = IO;
 }
 
 /// Destination forms of the fast double-operand handlers.
 pub(crate) mod dst {
-    pub const REG: u8 = 0;
-    pub const ABS: u8 = 1;
-    pub const IDX: u8 = 2;
-    pub const COUNT: u8 = 3;
+    numbers! { u8: REG, ABS, IDX, COUNT }
 }
 
 /// Numbers of the handlers. Zero is "not decoded".
 pub(crate) mod kind {
     use super::{alu_op, dst, src};
 
+    /// None: nothing is likely behind it.
+    pub const UNKNOWN: u16 = 0;
     pub const JUMP: u16 = 1; // + condition
-    pub const GENERAL_DOUBLE: u16 = 9;
-    pub const GENERAL_SINGLE: u16 = 10;
-    pub const PUSH_WORD_REG: u16 = 11;
-    pub const CALL_CONST: u16 = 12;
-    pub const RET: u16 = 13;
-    pub const BRANCH_CONST: u16 = 14;
-    pub const RETI: u16 = 15;
-    pub const CALLA: u16 = 16;
-    pub const MOVA: u16 = 17;
-    pub const CMPA: u16 = 18;
-    pub const ADDA: u16 = 19;
-    pub const SUBA: u16 = 20;
-    pub const ROTATE_MANY: u16 = 21;
-    pub const PUSHM: u16 = 22;
-    pub const POPM: u16 = 23;
-    pub const RRC_REG: u16 = 24;
-    pub const RRA_REG: u16 = 25;
-    pub const SWPB_REG: u16 = 26;
-    pub const SXT_REG: u16 = 27;
-    pub const ADD_SP: u16 = 28;
-    pub const GENERAL_DOUBLE_X: u16 = 29;
-    pub const GENERAL_SINGLE_X: u16 = 30;
-    pub const NOP: u16 = 31;
-    pub const FIRST_DOUBLE: u16 = 32;
+    numbers! { u16, 9;
+        GENERAL_DOUBLE, GENERAL_SINGLE, PUSH_WORD_REG, CALL_CONST, RET, BRANCH_CONST, RETI, CALLA,
+        MOVA, CMPA, ADDA, SUBA, ROTATE_MANY, PUSHM, POPM, RRC_REG, RRA_REG, SWPB_REG, SXT_REG,
+        ADD_SP, GENERAL_DOUBLE_X, GENERAL_SINGLE_X, NOP, FIRST_DOUBLE
+    }
 
     /// The fast handler of a double-operand instruction.
     pub const fn double(op: u8, src: u8, dst: u8, byte: bool) -> u16 {
@@ -94,13 +68,7 @@ pub(crate) struct Op {
 
 /// Modes of operands that the general handlers interpret, in bits 7:4 of a register field.
 pub(crate) mod mode {
-    pub const REG: u32 = 0;
-    pub const CONST: u32 = 1;
-    pub const ABS: u32 = 2;
-    pub const IDX16: u32 = 3;
-    pub const IDX20: u32 = 4;
-    pub const IND: u32 = 5;
-    pub const INC: u32 = 6;
+    numbers! { u32: REG, CONST, ABS, IDX16, IDX20, IND, INC }
 }
 
 impl Op {
@@ -187,20 +155,12 @@ impl Extra {
 
 /// Rotations by several bits, in the order of their opcodes.
 pub(crate) mod rotate {
-    pub const RRC: u32 = 0;
-    pub const RRA: u32 = 1;
-    pub const RLA: u32 = 2;
-    pub const RRU: u32 = 3;
+    numbers! { u32: RRC, RRA, RLA, RRU }
 }
 
 /// Single-operand operations of the general handler.
 pub(crate) mod single {
-    pub const RRC: u8 = 0;
-    pub const SWPB: u8 = 1;
-    pub const RRA: u8 = 2;
-    pub const SXT: u8 = 3;
-    pub const PUSH: u8 = 4;
-    pub const CALL: u8 = 5;
+    numbers! { u8: RRC, SWPB, RRA, SXT, PUSH, CALL }
 }
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the Armv7E-M core sees of its machine.
 
+use crate::processor::boxed;
 use crate::{Cycles, Fault, Width};
 
 /// Registers of the system control block that instructions and exceptions of the core itself depend
@@ -38,40 +39,29 @@ impl Default for Scb {
 
 /// Bits of the configuration and control register.
 pub mod ccr {
-    /// An exception may return to Thread mode with others active.
-    pub const NONBASETHRDENA: u32 = 1 << 0;
-    /// Unprivileged programs may write STIR.
-    pub const USERSETMPEND: u32 = 1 << 1;
-    /// Unaligned word and halfword accesses trap.
-    pub const UNALIGN_TRP: u32 = 1 << 3;
-    /// Division by zero traps.
-    pub const DIV_0_TRP: u32 = 1 << 4;
-    /// Precise data faults are ignored at priority -1 and -2.
-    pub const BFHFNMIGN: u32 = 1 << 8;
-    /// Exception entry aligns the stack to eight bytes.
-    pub const STKALIGN: u32 = 1 << 9;
+    bits! { u32:
+        NONBASETHRDENA 0 "An exception may return to Thread mode with others active.",
+        USERSETMPEND 1 "Unprivileged programs may write STIR.",
+        UNALIGN_TRP 3 "Unaligned word and halfword accesses trap.",
+        DIV_0_TRP 4 "Division by zero traps.",
+        BFHFNMIGN 8 "Precise data faults are ignored at priority -1 and -2.",
+        STKALIGN 9 "Exception entry aligns the stack to eight bytes.",
+    }
 }
 
 /// Bits of the floating-point context control register.
 pub mod fpccr {
-    /// Lazy state preservation is pending.
-    pub const LSPACT: u32 = 1 << 0;
-    /// The privilege of the preserved context: unprivileged.
-    pub const USER: u32 = 1 << 1;
-    /// The mode it was allocated in: Thread.
-    pub const THREAD: u32 = 1 << 3;
-    /// HardFault could have been pending then.
-    pub const HFRDY: u32 = 1 << 4;
-    /// MemManage could have been.
-    pub const MMRDY: u32 = 1 << 5;
-    /// BusFault could have been.
-    pub const BFRDY: u32 = 1 << 6;
-    /// DebugMonitor could have been.
-    pub const MONRDY: u32 = 1 << 8;
-    /// State is preserved lazily.
-    pub const LSPEN: u32 = 1 << 30;
-    /// CONTROL.FPCA is set by floating-point instructions.
-    pub const ASPEN: u32 = 1 << 31;
+    bits! { u32:
+        LSPACT 0 "Lazy state preservation is pending.",
+        USER 1 "The privilege of the preserved context: unprivileged.",
+        THREAD 3 "The mode it was allocated in: Thread.",
+        HFRDY 4 "HardFault could have been pending then.",
+        MMRDY 5 "MemManage could have been.",
+        BFRDY 6 "BusFault could have been.",
+        MONRDY 8 "DebugMonitor could have been.",
+        LSPEN 30 "State is preserved lazily.",
+        ASPEN 31 "CONTROL.FPCA is set by floating-point instructions.",
+    }
 }
 
 /// Memory and peripherals as the CPU sees them.
@@ -177,11 +167,7 @@ impl FlatBus {
     /// Memory of zeros without a deadline.
     #[must_use]
     pub fn new() -> Self {
-        let memory = || {
-            let bytes = vec![0u8; Self::BYTES].into_boxed_slice();
-            bytes.try_into().expect("the vector has as many bytes")
-        };
-        Self { code: memory(), ram: memory(), deadline: Cycles::MAX, scb: Scb::default() }
+        Self { code: boxed(0), ram: boxed(0), deadline: Cycles::MAX, scb: Scb::default() }
     }
 
     /// The code's bytes, to change; have the CPU forget what it decoded.

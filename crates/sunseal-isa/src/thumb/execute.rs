@@ -93,7 +93,8 @@ impl Cpu {
     }
 
     /// Steps a base register: of the stack pointer, that is no result.
-    fn step_base<O: Observer>(&mut self, observer: &mut O, register: u8, value: u32) {
+    #[inline(always)]
+    pub(crate) fn step_base<O: Observer>(&mut self, observer: &mut O, register: u8, value: u32) {
         if usize::from(register) == SP {
             self.r[SP] = value & !3;
         } else {
@@ -149,17 +150,14 @@ impl Cpu {
     }
 
     /// One aligned access.
-    #[allow(clippy::too_many_arguments)] // one access, told whole
     #[inline(always)]
     pub(crate) fn access<B: Bus, O: Observer>(
         &self,
         bus: &mut B,
         observer: &mut O,
         pc: u32,
-        addr: u32,
-        width: Width,
+        (addr, width, at): (u32, Width, Cycles),
         store: Option<u32>,
-        at: Cycles,
     ) -> Result<u32, Exit> {
         let done = match store {
             None => bus.read(addr, width, at),
@@ -179,36 +177,30 @@ impl Cpu {
     /// One access at any address, in as many parts as the core makes of it (TRM r0p1, load/store timings);
     /// what is loaded, and the cycles that the further parts take.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)] // one access, told whole
     pub(crate) fn access_any<B: Bus, O: Observer>(
         &self,
         bus: &mut B,
         observer: &mut O,
         pc: u32,
-        addr: u32,
-        width: Width,
+        (addr, width, at): (u32, Width, Cycles),
         store: Option<u32>,
-        at: Cycles,
     ) -> Result<(u32, u32), Exit> {
         if addr & (width.bytes() - 1) == 0 {
-            let value = self.access(bus, observer, pc, addr, width, store, at)?;
+            let value = self.access(bus, observer, pc, (addr, width, at), store)?;
             return Ok((value, 0));
         }
-        self.access_unaligned(bus, observer, pc, addr, width, store, at)
+        self.access_unaligned(bus, observer, pc, (addr, width, at), store)
     }
 
     #[cold]
     #[inline(never)]
-    #[allow(clippy::too_many_arguments)] // one access, told whole
     fn access_unaligned<B: Bus, O: Observer>(
         &self,
         bus: &mut B,
         observer: &mut O,
         pc: u32,
-        addr: u32,
-        width: Width,
+        (addr, width, at): (u32, Width, Cycles),
         store: Option<u32>,
-        at: Cycles,
     ) -> Result<(u32, u32), Exit> {
         if bus.scb().ccr & ccr::UNALIGN_TRP != 0 {
             return usage(Usage::Unaligned, addr);
@@ -224,7 +216,7 @@ impl Cpu {
             let stored = store.map(|value| value >> (8 * offset) & (u32::MAX >> (32 - bits)));
             let at = at + i as Cycles;
             let addr = addr.wrapping_add(offset);
-            let loaded = self.access(bus, observer, pc, addr, part, stored, at)?;
+            let loaded = self.access(bus, observer, pc, (addr, part, at), stored)?;
             value |= loaded << (8 * offset);
             offset += part.bytes();
         }
@@ -237,14 +229,13 @@ impl Cpu {
         bus: &mut B,
         observer: &mut O,
         pc: u32,
-        addr: u32,
+        (addr, at): (u32, Cycles),
         store: Option<u32>,
-        at: Cycles,
     ) -> Result<u32, Exit> {
         if addr & 3 != 0 {
             return usage(Usage::Unaligned, addr);
         }
-        self.access(bus, observer, pc, addr, Width::W32, store, at)
+        self.access(bus, observer, pc, (addr, Width::W32, at), store)
     }
 
     /// Where an address leads, and the registers it is made of.
@@ -428,7 +419,7 @@ impl Cpu {
                     return usage(Usage::Unaligned, ea);
                 }
                 let at = start + Cycles::from(cycles - 1);
-                let (value, more) = self.access_any(bus, observer, pc, ea, width, None, at)?;
+                let (value, more) = self.access_any(bus, observer, pc, (ea, width, at), None)?;
                 let value = match moved {
                     Moved::SignedByte => value as i8 as u32,
                     Moved::SignedHalf => value as i16 as u32,
@@ -456,7 +447,7 @@ impl Cpu {
                 let width = width(moved);
                 let value = r(rt, self) & (u32::MAX >> (32 - 8 * width.bytes()));
                 let at = self.store_cycle(cycles);
-                let (_, more) = self.access_any(bus, observer, pc, ea, width, Some(value), at)?;
+                let (_, more) = self.access_any(bus, observer, pc, (ea, width, at), Some(value))?;
                 let stored = recent::stored(by_register);
                 let after = self.write_back(observer, addr) | stored;
                 Ok(Done::next(next, cycles + more, after))
@@ -465,9 +456,9 @@ impl Cpu {
                 let (ea, registers) = self.effective(addr);
                 let cycles = self.load_cycles(3, registers, false);
                 let at = start + Cycles::from(cycles - 2);
-                let low = self.access_word(bus, observer, pc, ea, None, at)?;
+                let low = self.access_word(bus, observer, pc, (ea, at), None)?;
                 let high = ea.wrapping_add(4);
-                let high = self.access_word(bus, observer, pc, high, None, at + 1)?;
+                let high = self.access_word(bus, observer, pc, (high, at + 1), None)?;
                 self.put(observer, rt, low);
                 self.put(observer, rt2, high);
                 self.write_back(observer, addr);
@@ -477,9 +468,9 @@ impl Cpu {
                 let (ea, registers) = self.effective(addr);
                 let cycles = self.store_cycles(3, registers);
                 let at = start + Cycles::from(cycles - 2);
-                self.access_word(bus, observer, pc, ea, Some(r(rt, self)), at)?;
+                self.access_word(bus, observer, pc, (ea, at), Some(r(rt, self)))?;
                 let high = ea.wrapping_add(4);
-                self.access_word(bus, observer, pc, high, Some(r(rt2, self)), at + 1)?;
+                self.access_word(bus, observer, pc, (high, at + 1), Some(r(rt2, self)))?;
                 let after = self.write_back(observer, addr);
                 Ok(Done::next(next, cycles, after))
             }
@@ -495,7 +486,7 @@ impl Cpu {
                 let mut addr = first;
                 for (i, slot) in loaded.iter_mut().take(count as usize).enumerate() {
                     let at = at + i as Cycles;
-                    *slot = self.access_word(bus, observer, pc, addr, None, at)?;
+                    *slot = self.access_word(bus, observer, pc, (addr, at), None)?;
                     addr = addr.wrapping_add(4);
                 }
                 if writeback {
@@ -525,7 +516,7 @@ impl Cpu {
                 for (i, register) in stored.enumerate() {
                     let at = at + i as Cycles;
                     let value = r(register, self);
-                    self.access_word(bus, observer, pc, addr, Some(value), at)?;
+                    self.access_word(bus, observer, pc, (addr, at), Some(value))?;
                     addr = addr.wrapping_add(4);
                 }
                 if writeback {
@@ -541,7 +532,7 @@ impl Cpu {
                 }
                 let cycles = self.load_cycles(2, mask(rn), true);
                 let at = start + Cycles::from(cycles - 1);
-                let value = self.access(bus, observer, pc, ea, width, None, at)?;
+                let value = self.access(bus, observer, pc, (ea, width, at), None)?;
                 self.exclusive = true;
                 self.put(observer, rt, value);
                 Ok(Done::next(next, cycles, mask(rt) | recent::LOADED))
@@ -557,7 +548,7 @@ impl Cpu {
                 if !failed {
                     let value = r(rt, self) & (u32::MAX >> (32 - 8 * width.bytes()));
                     let at = start + Cycles::from(cycles - 1);
-                    self.access(bus, observer, pc, ea, width, Some(value), at)?;
+                    self.access(bus, observer, pc, (ea, width, at), Some(value))?;
                 }
                 self.exclusive = false;
                 self.put(observer, rd, failed.into());
@@ -608,7 +599,7 @@ impl Cpu {
                 let registers = mask(rm) | mask(rn) & 0x7FFF;
                 let load = self.load_cycles(2, registers, false);
                 let at = start + Cycles::from(load - 1);
-                let (value, more) = self.access_any(bus, observer, pc, ea, width, None, at)?;
+                let (value, more) = self.access_any(bus, observer, pc, (ea, width, at), None)?;
                 let target = pc.wrapping_add(4).wrapping_add(2 * value);
                 // "two cycles for the load, one for the add, three for the reload"
                 let cycles = load + more + 1 + u32::from(timing.refill_load);

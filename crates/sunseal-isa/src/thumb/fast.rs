@@ -4,33 +4,25 @@
 
 use super::alu::{self, alu, shift, shift_by_constant};
 use super::bus::Bus;
-use super::execute::{Done, recent, width};
+use super::execute::{recent, width};
 use super::insn::{
     Address, Alu, Condition, Extended, Insn, Kind, Moved, Mul, MulLong, Shift, Source,
 };
-use super::likely::LIKELY;
-use super::run::{follow, follow_access, general, it, not_decoded};
+use super::run::{general, it, leave, not_decoded};
 use super::timing::Timing;
 use super::{Cpu, LR, SP};
-use crate::threading::{self, Likely};
+use crate::threading::{dispatch, follow, handler};
 use crate::{Access, Cycles, Flow, Observer, Width};
 
 /// Second operands of the fast data-processing handlers.
 mod src {
-    pub const IMM: u8 = 0;
-    pub const REG: u8 = 1;
-    pub const SHIFTED: u8 = 2;
-    pub const BY_REG: u8 = 3;
+    numbers! { u8: IMM, REG, SHIFTED, BY_REG }
     pub const COUNT: u16 = 4;
 }
 
 /// Addresses of the fast loads and stores.
 mod address {
-    pub const OFFSET: u8 = 0;
-    pub const REGISTER: u8 = 1;
-    pub const LITERAL: u8 = 2;
-    pub const PRE: u8 = 3;
-    pub const POST: u8 = 4;
+    numbers! { u8: OFFSET, REGISTER, LITERAL, PRE, POST }
     pub const COUNT: u16 = 5;
 }
 
@@ -38,27 +30,13 @@ mod address {
 pub(super) mod kind {
     use super::{address, src};
 
-    pub const GENERAL: u16 = 1;
-    pub const IT: u16 = 2;
-    pub const BRANCH_LINK: u16 = 3;
-    pub const BRANCH_EXCHANGE: u16 = 4;
+    numbers! { u16, 1; GENERAL, IT, BRANCH_LINK, BRANCH_EXCHANGE }
     pub const COMPARE_BRANCH: u16 = 5; // + nonzero
-    pub const MUL: u16 = 7;
-    pub const MLA: u16 = 8;
-    pub const MLS: u16 = 9;
-    pub const UMULL: u16 = 10;
-    pub const UMLAL: u16 = 11;
-    pub const UMAAL: u16 = 12;
-    pub const SMULL: u16 = 13;
-    pub const SMLAL: u16 = 14;
-    pub const MOVT: u16 = 15;
+    numbers! { u16, 7; MUL, MLA, MLS, UMULL, UMLAL, UMAAL, SMULL, SMLAL, MOVT }
     pub const BRANCH: u16 = 16; // + condition, 15
     pub const EXTEND: u16 = 32; // + signed 2, half 1
-    pub const FIELD: u16 = 36; // UBFX
-    pub const PUSH: u16 = 37;
-    pub const LOAD_MANY_AND_GO: u16 = 38;
-    pub const LOAD_MANY: u16 = 39;
-    pub const STORE_MANY: u16 = 40;
+    // FIELD is UBFX.
+    numbers! { u16, 36; FIELD, PUSH, LOAD_MANY_AND_GO, LOAD_MANY, STORE_MANY }
     /// No handler: what is likely behind an IT block. Behind [`IT`] stands what is likely in one.
     pub const IT_END: u16 = 41;
     pub const LOAD: u16 = 64;
@@ -66,6 +44,18 @@ pub(super) mod kind {
     pub const DATA: u16 = 128;
     pub const COUNT: u16 = DATA + 16 * src::COUNT * 2;
 
+    pub const fn compare_branch(nonzero: bool) -> u16 {
+        COMPARE_BRANCH + nonzero as u16
+    }
+    pub const fn extend(signed: bool, half: bool) -> u16 {
+        EXTEND + 2 * signed as u16 + half as u16
+    }
+    pub const fn load_many(goes: bool) -> u16 {
+        if goes { LOAD_MANY_AND_GO } else { LOAD_MANY }
+    }
+    pub const fn store_many(before: bool) -> u16 {
+        if before { PUSH } else { STORE_MANY }
+    }
     pub const fn data(op: u8, src: u8, set: bool) -> u16 {
         DATA + ((op as u16 * src::COUNT) + src as u16) * 2 + set as u16
     }
@@ -92,8 +82,6 @@ impl<B: Bus, O: Observer> Table<B, O> {
         t[kind::IT as usize] = it;
         t[kind::BRANCH_LINK as usize] = branch_link;
         t[kind::BRANCH_EXCHANGE as usize] = branch_exchange;
-        t[kind::COMPARE_BRANCH as usize] = compare_branch::<B, O, false>;
-        t[kind::COMPARE_BRANCH as usize + 1] = compare_branch::<B, O, true>;
         t[kind::MUL as usize] = mul::<B, O, 0>;
         t[kind::MLA as usize] = mul::<B, O, 1>;
         t[kind::MLS as usize] = mul::<B, O, 2>;
@@ -108,10 +96,12 @@ impl<B: Bus, O: Observer> Table<B, O> {
         t[kind::LOAD_MANY as usize] = load_many::<B, O, false>;
         t[kind::LOAD_MANY_AND_GO as usize] = load_many::<B, O, true>;
         t[kind::STORE_MANY as usize] = store_many::<B, O, false>;
-        t[kind::EXTEND as usize] = extend::<B, O, false, false>;
-        t[kind::EXTEND as usize + 1] = extend::<B, O, false, true>;
-        t[kind::EXTEND as usize + 2] = extend::<B, O, true, false>;
-        t[kind::EXTEND as usize + 3] = extend::<B, O, true, true>;
+        t[kind::compare_branch(false) as usize] = compare_branch::<B, O, false>;
+        t[kind::compare_branch(true) as usize] = compare_branch::<B, O, true>;
+        t[kind::extend(false, false) as usize] = extend::<B, O, false, false>;
+        t[kind::extend(false, true) as usize] = extend::<B, O, false, true>;
+        t[kind::extend(true, false) as usize] = extend::<B, O, true, false>;
+        t[kind::extend(true, true) as usize] = extend::<B, O, true, true>;
         macro_rules! branches {
             ($($n:literal)*) => { $(t[kind::BRANCH as usize + $n] = branch::<B, O, $n>;)* };
         }
@@ -346,7 +336,7 @@ fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
             (number, registers(lo, rn, rm, hi), 0)
         }
         Kind::Extend { signed, part, rd, rn: 15, rm, rotate } if part != Extended::TwoBytes => {
-            let number = kind::EXTEND + 2 * u16::from(signed) + u16::from(part == Extended::Half);
+            let number = kind::extend(signed, part == Extended::Half);
             (number, registers(rd, 0, rm, 0) | u64::from(rotate) << 24, 0)
         }
         Kind::Field { op: super::insn::Field::Ubfx, rd, rn, lsb, width } => {
@@ -362,13 +352,12 @@ fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
             (kind::store(moved_number(moved), how), fields, data)
         }
         Kind::LoadMany { rn, list, writeback, before: false } if list & 1 << SP == 0 => {
-            let number = if list >> 15 == 0 { kind::LOAD_MANY } else { kind::LOAD_MANY_AND_GO };
             let fields = registers(0, rn, 0, 0) | (u64::from(writeback) * CARRY);
-            (number, fields, list.into())
+            (kind::load_many(list >> 15 != 0), fields, list.into())
         }
         Kind::StoreMany { rn, list, writeback, before } => {
-            let number = if before { kind::PUSH } else { kind::STORE_MANY };
-            (number, registers(0, rn, 0, 0) | (u64::from(writeback) * CARRY), list.into())
+            let fields = registers(0, rn, 0, 0) | (u64::from(writeback) * CARRY);
+            (kind::store_many(before), fields, list.into())
         }
         Kind::It { first, mask } => (kind::IT, 0, u32::from(first) << 4 | u32::from(mask)),
         Kind::Branch { condition, target } => {
@@ -384,8 +373,7 @@ fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
         }
         Kind::CompareBranch { nonzero, rn, target } => {
             let cycles = u64::from(1 + timing.refill_direct);
-            let number = kind::COMPARE_BRANCH + u16::from(nonzero);
-            (number, registers(0, rn, 0, 0) | cycles << 24, target)
+            (kind::compare_branch(nonzero), registers(0, rn, 0, 0) | cycles << 24, target)
         }
         _ => return None,
     })
@@ -413,24 +401,16 @@ fn place(addr: Address, rt: u8) -> (u8, u64, u32) {
     }
 }
 
-/// The handlers that are likely behind one.
-pub(super) const fn likely(kind: u16) -> Likely {
-    threading::likely(LIKELY, kind)
-}
-
-/// A result in `rd` after `cycles`.
+/// A result in a register; cycles, and what the pipeline remembers beside the result.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)] // one instruction's end, told whole
 fn result<B: Bus, O: Observer, const ACCESSES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
-    rd: usize,
-    value: u32,
-    cycles: u32,
-    after: u32,
+    (rd, value): (usize, u32),
+    (cycles, after): (u32, u32),
 ) -> u32 {
     let old = std::mem::replace(&mut cpu.r[rd & 15], value);
     if O::RESULTS {
@@ -440,88 +420,66 @@ fn result<B: Bus, O: Observer, const ACCESSES: bool>(
     cpu.end::<B, O, ACCESSES>(bus, obs, op, pc, done)
 }
 
-fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    let which = const { ALUS[OP as usize] };
-    let carry = cpu.flags.c;
-    let (b, c) = match SRC {
-        src::IMM => {
-            let known = op.head & CARRY_KNOWN != 0;
-            (op.imm(), if SET && known { op.head & CARRY != 0 } else { carry })
+handler!(
+    data { OP: u8, SRC: u8, SET: bool },
+    follow(kind::data(OP, SRC, SET)),
+    |cpu, bus, obs, op, pc| {
+        let which = const { ALUS[OP as usize] };
+        let carry = cpu.flags.c;
+        let (b, c) = match SRC {
+            src::IMM => {
+                let known = op.head & CARRY_KNOWN != 0;
+                (op.imm(), if SET && known { op.head & CARRY != 0 } else { carry })
+            }
+            src::REG => (cpu.r[op.rm()], carry),
+            src::SHIFTED => shift_by_constant(cpu.r[op.rm()], op.shift(), op.amount()),
+            _ => shift(cpu.r[op.rm()], op.shift(), cpu.r[op.ra()] & 0xFF, carry),
+        };
+        let (value, flags) = alu(which, cpu.r[op.rn()], b, c, &cpu.flags);
+        if SET {
+            cpu.flags.nz = flags.nz;
+            if !(which.logical() && SRC == src::REG) {
+                cpu.flags.c = flags.c;
+            }
+            if !which.logical() {
+                cpu.flags.v = flags.v;
+            }
         }
-        src::REG => (cpu.r[op.rm()], carry),
-        src::SHIFTED => shift_by_constant(cpu.r[op.rm()], op.shift(), op.amount()),
-        _ => shift(cpu.r[op.rm()], op.shift(), cpu.r[op.ra()] & 0xFF, carry),
-    };
-    let (value, flags) = alu(which, cpu.r[op.rn()], b, c, &cpu.flags);
-    if SET {
-        cpu.flags.nz = flags.nz;
-        if !(which.logical() && SRC == src::REG) {
-            cpu.flags.c = flags.c;
-        }
-        if !which.logical() {
-            cpu.flags.v = flags.v;
+        if which.compares() {
+            cpu.end::<B, O, false>(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next))
+        } else {
+            result::<B, O, false>(cpu, bus, obs, op, pc, (op.rd(), value), (1, 0))
         }
     }
-    if which.compares() {
-        let next = op.next();
-        let next = cpu.end::<B, O, false>(bus, obs, op, pc, (next, 1, 0, Flow::Next));
-        return follow(cpu, bus, obs, next, const { likely(kind::data(OP, SRC, SET)) });
-    }
-    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
-    follow(cpu, bus, obs, next, const { likely(kind::data(OP, SRC, SET)) })
-}
+);
 
-fn movt<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+handler!(movt, follow(kind::MOVT), |cpu, bus, obs, op, pc| {
     let value = cpu.r[op.rd()] & 0xFFFF | op.imm() << 16;
-    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
-    follow(cpu, bus, obs, next, const { likely(kind::MOVT) })
-}
+    result::<B, O, false>(cpu, bus, obs, op, pc, (op.rd(), value), (1, 0))
+});
 
-fn ubfx<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+handler!(ubfx, follow(kind::FIELD), |cpu, bus, obs, op, pc| {
     let value = cpu.r[op.rn()] >> (op.amount() & 31) & op.imm();
-    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
-    follow(cpu, bus, obs, next, const { likely(kind::FIELD) })
-}
+    result::<B, O, false>(cpu, bus, obs, op, pc, (op.rd(), value), (1, 0))
+});
 
-fn extend<B: Bus, O: Observer, const SIGNED: bool, const HALF: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    let part = if HALF { Extended::Half } else { Extended::Byte };
-    let value = alu::extend(SIGNED, part, 0, cpu.r[op.rm()], op.amount());
-    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
-    follow(cpu, bus, obs, next, const { likely(kind::EXTEND + 2 * SIGNED as u16 + HALF as u16) })
-}
+handler!(
+    extend { SIGNED: bool, HALF: bool },
+    follow(kind::extend(SIGNED, HALF)),
+    |cpu, bus, obs, op, pc| {
+        let part = if HALF { Extended::Half } else { Extended::Byte };
+        let value = alu::extend(SIGNED, part, 0, cpu.r[op.rm()], op.amount());
+        result::<B, O, false>(cpu, bus, obs, op, pc, (op.rd(), value), (1, 0))
+    }
+);
 
-fn mul<B: Bus, O: Observer, const OP: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(mul { OP: u8 }, follow(kind::MUL + OP as u16), |cpu, bus, obs, op, pc| {
     let which = [Mul::Mul, Mul::Mla, Mul::Mls][OP as usize];
     let (value, _) = alu::mul(which, cpu.r[op.rn()], cpu.r[op.rm()], cpu.r[op.ra()]);
-    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
-    follow(cpu, bus, obs, next, const { likely(kind::MUL + OP as u16) })
-}
+    result::<B, O, false>(cpu, bus, obs, op, pc, (op.rd(), value), (1, 0))
+});
 
-fn mul_long<B: Bus, O: Observer, const OP: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(mul_long { OP: u8 }, follow(kind::UMULL + OP as u16), |cpu, bus, obs, op, pc| {
     let which = [MulLong::Umull, MulLong::Umlal, MulLong::Umaal, MulLong::Smull, MulLong::Smlal]
         [OP as usize];
     let (lo, hi) = (op.rd(), op.ra());
@@ -531,69 +489,54 @@ fn mul_long<B: Bus, O: Observer, const OP: u8>(
     if O::RESULTS {
         obs.result(lo as u8, old as u32, value as u32);
     }
-    let next = result::<B, O, false>(cpu, bus, obs, op, pc, hi, (value >> 32) as u32, 1, 1 << lo);
-    follow(cpu, bus, obs, next, const { likely(kind::UMULL + OP as u16) })
-}
+    result::<B, O, false>(cpu, bus, obs, op, pc, (hi, (value >> 32) as u32), (1, 1 << lo))
+});
 
-/// What is at `addr`, and the cycles that it takes more where it is not aligned; plain memory first. `None`: it
-/// failed, and `Cpu::stop` says why.
+/// One access, plain memory first: what is loaded or stored, and the cycles that it takes more where it is not aligned, as
+/// a `WORD` of several must be. `None`: it failed, and `Cpu::stop` says why.
 #[inline(always)]
-fn get<B: Bus, O: Observer>(
+fn access<B: Bus, O: Observer, const WORD: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    addr: u32,
-    width: Width,
-    at: Cycles,
+    (addr, width, at): (u32, Width, Cycles),
+    stored: Option<u32>,
 ) -> Option<(u32, u32)> {
-    if addr & (width.bytes() - 1) == 0
-        && let Some(value) = bus.read_plain(addr, width, at)
-    {
-        if O::ACCESSES {
-            obs.access(pc, addr, Access::Read, width, value, at);
+    if addr & (width.bytes() - 1) == 0 {
+        let (kind, plain) = match stored {
+            None => (Access::Read, bus.read_plain(addr, width, at)),
+            Some(value) => {
+                let written = bus.write_plain(addr, width, value, at);
+                (Access::Write, written.then_some(value))
+            }
+        };
+        if let Some(value) = plain {
+            if O::ACCESSES {
+                obs.access(pc, addr, kind, width, value, at);
+            }
+            return Some((value, 0));
         }
-        return Some((value, 0));
     }
-    access_slow(cpu, bus, obs, pc, addr, width, None, at)
-}
-
-/// As [`get`]: the cycles that it takes more.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)] // one access, told whole
-fn set<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u32,
-    width: Width,
-    value: u32,
-    at: Cycles,
-) -> Option<u32> {
-    if addr & (width.bytes() - 1) == 0 && bus.write_plain(addr, width, value, at) {
-        if O::ACCESSES {
-            obs.access(pc, addr, Access::Write, width, value, at);
-        }
-        return Some(0);
-    }
-    access_slow(cpu, bus, obs, pc, addr, width, Some(value), at).map(|(_, more)| more)
+    access_slow::<B, O, WORD>(cpu, bus, obs, pc, (addr, width, at), stored)
 }
 
 /// Not inlined: a handler that keeps a fault on its stack cannot jump to the next one.
 #[inline(never)]
-#[allow(clippy::too_many_arguments)] // one access, told whole
-fn access_slow<B: Bus, O: Observer>(
+fn access_slow<B: Bus, O: Observer, const WORD: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    addr: u32,
-    width: Width,
-    store: Option<u32>,
-    at: Cycles,
+    (addr, width, at): (u32, Width, Cycles),
+    stored: Option<u32>,
 ) -> Option<(u32, u32)> {
-    cpu.access_any(bus, obs, pc, addr, width, store, at).map_err(|exit| cpu.fail(exit, pc)).ok()
+    let done = if WORD {
+        cpu.access_word(bus, obs, pc, (addr, at), stored).map(|value| (value, 0))
+    } else {
+        cpu.access_any(bus, obs, pc, (addr, width, at), stored)
+    };
+    done.map_err(|exit| cpu.fail(exit, pc)).ok()
 }
 
 /// Where a load or store goes and the registers that say so.
@@ -610,288 +553,179 @@ fn effective<const ADDRESS: u8>(cpu: &Cpu, op: Op) -> (u32, u32) {
     }
 }
 
-fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    let moved = const { MOVED[MOVE as usize] };
-    let (addr, registers) = effective::<ADDRESS>(cpu, op);
-    let literal = ADDRESS == address::LITERAL && cpu.timing.literal_contention;
-    let updates = matches!(ADDRESS, address::PRE | address::POST);
-    let pairs = !updates || cpu.timing.indexed_pairs;
-    let cycles = cpu.load_cycles(2 + u32::from(literal), registers, pairs);
-    let at = cpu.cycles + Cycles::from(cycles - 1);
-    let Some((value, more)) = get(cpu, bus, obs, pc, addr, width(moved), at) else { return pc | 1 };
-    let value = match moved {
-        Moved::SignedByte => value as i8 as u32,
-        Moved::SignedHalf => value as i16 as u32,
-        _ => value,
-    };
-    if updates {
-        let end = cpu.r[op.rn()].wrapping_add(op.imm());
-        cpu.put(obs, op.rd() as u8, value);
-        step_base(cpu, obs, op.rn(), end);
-        let next = op.next();
-        let loaded = if pairs { recent::LOADED | 1 << op.rn() } else { 0 };
-        let done = (next, cycles + more, loaded | 1 << op.rd(), Flow::Next);
-        let next = cpu.finish(bus, obs, op, pc, done);
-        return follow_access(cpu, bus, obs, next, const { likely(kind::load(MOVE, ADDRESS)) });
-    }
-    let next =
-        result::<B, O, true>(cpu, bus, obs, op, pc, op.rd(), value, cycles + more, recent::LOADED);
-    follow_access(cpu, bus, obs, next, const { likely(kind::load(MOVE, ADDRESS)) })
-}
-
-fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    let width = width(const { MOVED[MOVE as usize] });
-    let (addr, registers) = effective::<ADDRESS>(cpu, op);
-    let by_register = ADDRESS == address::REGISTER;
-    let cycles = cpu.single_store_cycles(registers, by_register);
-    let at = cpu.store_cycle(cycles);
-    let value = cpu.r[op.rd()] & (u32::MAX >> (32 - 8 * width.bytes()));
-    let Some(more) = set(cpu, bus, obs, pc, addr, width, value, at) else { return pc | 1 };
-    let mut after = const { recent::stored(ADDRESS == address::REGISTER) };
-    if matches!(ADDRESS, address::PRE | address::POST) {
-        let end = cpu.r[op.rn()].wrapping_add(op.imm());
-        step_base(cpu, obs, op.rn(), end);
-        after |= 1 << op.rn();
-    }
-    let next = cpu.finish(bus, obs, op, pc, (op.next(), cycles + more, after, Flow::Next));
-    follow_access(cpu, bus, obs, next, const { likely(kind::store(MOVE, ADDRESS)) })
-}
-
-/// STM and PUSH.
-fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    let mut list = op.imm();
-    let count = list.count_ones();
-    let base = cpu.r[op.rn()];
-    let first = if BEFORE { base.wrapping_sub(4 * count) } else { base };
-    let end = if BEFORE { first } else { base.wrapping_add(4 * count) };
-    let cycles = cpu.store_cycles(1 + count, 1 << op.rn());
-    let mut at = cpu.cycles + Cycles::from(cycles - count);
-    let mut addr = first;
-    while list != 0 {
-        let register = list.trailing_zeros() as usize & 15;
-        let value = cpu.r[register];
-        if word(cpu, bus, obs, pc, addr, Some(value), at).is_none() {
-            return pc | 1;
-        }
-        list &= list - 1;
-        addr = addr.wrapping_add(4);
-        at += 1;
-    }
-    if op.head & CARRY != 0 {
-        step_base(cpu, obs, op.rn(), end);
-    }
-    let done = (op.next(), cycles, recent::OPENS, Flow::Next);
-    let next = cpu.finish(bus, obs, op, pc, done);
-    follow_access(
-        cpu,
-        bus,
-        obs,
-        next,
-        const { likely(if BEFORE { kind::PUSH } else { kind::STORE_MANY }) },
-    )
-}
-
-/// LDM and POP; `GOES`: the program counter, too.
-fn load_many<B: Bus, O: Observer, const GOES: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    let mut list = op.imm();
-    let count = list.count_ones();
-    let mut addr = cpu.r[op.rn()];
-    let end = addr.wrapping_add(4 * count);
-    let cycles = cpu.load_cycles(1 + count, 1 << op.rn(), false);
-    let at = cpu.cycles + Cycles::from(cycles - count);
-    let mut values = [0; 16];
-    for (i, slot) in values.iter_mut().take(count as usize).enumerate() {
-        let Some(value) = word(cpu, bus, obs, pc, addr, None, at + i as Cycles) else {
+handler!(
+    load { MOVE: u8, ADDRESS: u8 },
+    follow_access(kind::load(MOVE, ADDRESS)),
+    |cpu, bus, obs, op, pc| {
+        let moved = const { MOVED[MOVE as usize] };
+        let (addr, registers) = effective::<ADDRESS>(cpu, op);
+        let literal = ADDRESS == address::LITERAL && cpu.timing.literal_contention;
+        let updates = matches!(ADDRESS, address::PRE | address::POST);
+        let pairs = !updates || cpu.timing.indexed_pairs;
+        let cycles = cpu.load_cycles(2 + u32::from(literal), registers, pairs);
+        let at = cpu.cycles + Cycles::from(cycles - 1);
+        let place = (addr, width(moved), at);
+        let Some((value, more)) = access::<B, O, false>(cpu, bus, obs, pc, place, None) else {
             return pc | 1;
         };
-        *slot = value;
-        addr = addr.wrapping_add(4);
-    }
-    if op.head & CARRY != 0 {
-        step_base(cpu, obs, op.rn(), end);
-    }
-    if GOES {
-        list &= 0x7FFF;
-    }
-    for value in values {
-        if list == 0 {
-            break;
-        }
-        let register = list.trailing_zeros() as usize & 15;
-        let old = std::mem::replace(&mut cpu.r[register], value);
-        if O::RESULTS {
-            obs.result(register as u8, old, value);
-        }
-        list &= list - 1;
-    }
-    if GOES {
-        let flow = if op.rn() == SP { Flow::Return } else { Flow::Jump };
-        let cycles = cycles + u32::from(cpu.timing.refill_load);
-        let done = cpu.exchange(values[(count as usize - 1) & 15], cycles, flow);
-        let next = leave(cpu, bus, obs, op, pc, done);
-        return follow_access(cpu, bus, obs, next, const { likely(kind::LOAD_MANY_AND_GO) });
-    }
-    let done = (op.next(), cycles, recent::OPENS, Flow::Next);
-    let next = cpu.finish(bus, obs, op, pc, done);
-    follow_access(cpu, bus, obs, next, const { likely(kind::LOAD_MANY) })
-}
-
-#[inline(always)]
-fn step_base<O: Observer>(cpu: &mut Cpu, obs: &mut O, rn: usize, end: u32) {
-    if rn == SP {
-        cpu.r[SP] = end & !3;
-    } else {
-        cpu.put(obs, rn as u8, end);
-    }
-}
-
-/// A word of a transfer that must be aligned; plain memory first. `None` as of [`get`].
-#[inline(always)]
-fn word<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u32,
-    stored: Option<u32>,
-    at: Cycles,
-) -> Option<u32> {
-    if addr & 3 == 0 {
-        let (kind, plain) = match stored {
-            None => (Access::Read, bus.read_plain(addr, Width::W32, at)),
-            Some(value) => {
-                let written = bus.write_plain(addr, Width::W32, value, at);
-                (Access::Write, written.then_some(value))
-            }
+        let value = match moved {
+            Moved::SignedByte => value as i8 as u32,
+            Moved::SignedHalf => value as i16 as u32,
+            _ => value,
         };
-        if let Some(value) = plain {
-            if O::ACCESSES {
-                obs.access(pc, addr, kind, Width::W32, value, at);
-            }
-            return Some(value);
+        if updates {
+            let end = cpu.r[op.rn()].wrapping_add(op.imm());
+            cpu.put(obs, op.rd() as u8, value);
+            cpu.step_base(obs, op.rn() as u8, end);
+            let loaded = if pairs { recent::LOADED | 1 << op.rn() } else { 0 };
+            let done = (op.next(), cycles + more, loaded | 1 << op.rd(), Flow::Next);
+            cpu.end::<B, O, true>(bus, obs, op, pc, done)
+        } else {
+            let done = (cycles + more, recent::LOADED);
+            result::<B, O, true>(cpu, bus, obs, op, pc, (op.rd(), value), done)
         }
     }
-    word_slow(cpu, bus, obs, pc, addr, stored, at)
-}
+);
 
-#[inline(never)]
-fn word_slow<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u32,
-    stored: Option<u32>,
-    at: Cycles,
-) -> Option<u32> {
-    cpu.access_word(bus, obs, pc, addr, stored, at).map_err(|exit| cpu.fail(exit, pc)).ok()
-}
-
-fn branch<B: Bus, O: Observer, const CONDITION: u8>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    if cpu.flags.holds(Condition::of(CONDITION as u32)) {
-        let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
-        let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
-        return follow(cpu, bus, obs, next, const { likely(kind::BRANCH + CONDITION as u16) });
+handler!(
+    store { MOVE: u8, ADDRESS: u8 },
+    follow_access(kind::store(MOVE, ADDRESS)),
+    |cpu, bus, obs, op, pc| {
+        let width = width(const { MOVED[MOVE as usize] });
+        let (addr, registers) = effective::<ADDRESS>(cpu, op);
+        let by_register = ADDRESS == address::REGISTER;
+        let cycles = cpu.single_store_cycles(registers, by_register);
+        let at = cpu.store_cycle(cycles);
+        let value = cpu.r[op.rd()] & (u32::MAX >> (32 - 8 * width.bytes()));
+        let place = (addr, width, at);
+        let Some((_, more)) = access::<B, O, false>(cpu, bus, obs, pc, place, Some(value)) else {
+            return pc | 1;
+        };
+        let mut after = const { recent::stored(ADDRESS == address::REGISTER) };
+        if matches!(ADDRESS, address::PRE | address::POST) {
+            let end = cpu.r[op.rn()].wrapping_add(op.imm());
+            cpu.step_base(obs, op.rn() as u8, end);
+            after |= 1 << op.rn();
+        }
+        cpu.end::<B, O, true>(bus, obs, op, pc, (op.next(), cycles + more, after, Flow::Next))
     }
-    let next = cpu.end::<B, O, false>(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
-    follow(cpu, bus, obs, next, const { likely(kind::BRANCH + CONDITION as u16) })
-}
+);
 
-fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
-    if (cpu.r[op.rn()] != 0) == NONZERO {
-        let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
-        let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
-        return follow(
-            cpu,
-            bus,
-            obs,
-            next,
-            const { likely(kind::COMPARE_BRANCH + NONZERO as u16) },
-        );
+// STM and PUSH.
+handler!(
+    store_many { BEFORE: bool },
+    follow_access(kind::store_many(BEFORE)),
+    |cpu, bus, obs, op, pc| {
+        let mut list = op.imm();
+        let count = list.count_ones();
+        let base = cpu.r[op.rn()];
+        let first = if BEFORE { base.wrapping_sub(4 * count) } else { base };
+        let end = if BEFORE { first } else { base.wrapping_add(4 * count) };
+        let cycles = cpu.store_cycles(1 + count, 1 << op.rn());
+        let mut at = cpu.cycles + Cycles::from(cycles - count);
+        let mut addr = first;
+        while list != 0 {
+            let register = list.trailing_zeros() as usize & 15;
+            let value = cpu.r[register];
+            let place = (addr, Width::W32, at);
+            if access::<B, O, true>(cpu, bus, obs, pc, place, Some(value)).is_none() {
+                return pc | 1;
+            }
+            list &= list - 1;
+            addr = addr.wrapping_add(4);
+            at += 1;
+        }
+        if op.head & CARRY != 0 {
+            cpu.step_base(obs, op.rn() as u8, end);
+        }
+        cpu.end::<B, O, true>(bus, obs, op, pc, (op.next(), cycles, recent::OPENS, Flow::Next))
     }
-    let next = cpu.end::<B, O, false>(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
-    follow(cpu, bus, obs, next, const { likely(kind::COMPARE_BRANCH + NONZERO as u16) })
-}
+);
 
-fn branch_link<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// LDM and POP; `GOES`: the program counter, too.
+handler!(
+    load_many { GOES: bool },
+    follow_access(kind::load_many(GOES)),
+    |cpu, bus, obs, op, pc| {
+        let mut list = op.imm();
+        let count = list.count_ones();
+        let mut addr = cpu.r[op.rn()];
+        let end = addr.wrapping_add(4 * count);
+        let cycles = cpu.load_cycles(1 + count, 1 << op.rn(), false);
+        let at = cpu.cycles + Cycles::from(cycles - count);
+        let mut values = [0; 16];
+        for (i, slot) in values.iter_mut().take(count as usize).enumerate() {
+            let place = (addr, Width::W32, at + i as Cycles);
+            let Some((value, _)) = access::<B, O, true>(cpu, bus, obs, pc, place, None) else {
+                return pc | 1;
+            };
+            *slot = value;
+            addr = addr.wrapping_add(4);
+        }
+        if op.head & CARRY != 0 {
+            cpu.step_base(obs, op.rn() as u8, end);
+        }
+        if GOES {
+            list &= 0x7FFF;
+        }
+        for value in values {
+            if list == 0 {
+                break;
+            }
+            let register = list.trailing_zeros() as usize & 15;
+            let old = std::mem::replace(&mut cpu.r[register], value);
+            if O::RESULTS {
+                obs.result(register as u8, old, value);
+            }
+            list &= list - 1;
+        }
+        if GOES {
+            let flow = if op.rn() == SP { Flow::Return } else { Flow::Jump };
+            let cycles = cycles + u32::from(cpu.timing.refill_load);
+            let done = cpu.exchange(values[(count as usize - 1) & 15], cycles, flow);
+            leave(cpu, bus, obs, op, pc, done)
+        } else {
+            cpu.end::<B, O, true>(bus, obs, op, pc, (op.next(), cycles, recent::OPENS, Flow::Next))
+        }
+    }
+);
+
+handler!(
+    branch { CONDITION: u8 },
+    follow(kind::BRANCH + CONDITION as u16),
+    |cpu, bus, obs, op, pc| {
+        if cpu.flags.holds(Condition::of(CONDITION as u32)) {
+            let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
+            let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
+            return follow!(next, kind::BRANCH + CONDITION as u16, cpu, bus, obs);
+        }
+        cpu.end::<B, O, false>(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next))
+    }
+);
+
+handler!(
+    compare_branch { NONZERO: bool },
+    follow(kind::compare_branch(NONZERO)),
+    |cpu, bus, obs, op, pc| {
+        if (cpu.r[op.rn()] != 0) == NONZERO {
+            let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
+            let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
+            return follow!(next, kind::compare_branch(NONZERO), cpu, bus, obs);
+        }
+        cpu.end::<B, O, false>(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next))
+    }
+);
+
+handler!(branch_link, follow(kind::BRANCH_LINK), |cpu, bus, obs, op, pc| {
     cpu.put(obs, LR as u8, pc.wrapping_add(4) | 1);
     let target = op.imm();
     let done = (target, op.amount(), recent::BRANCHED, Flow::Call { target });
-    let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
-    follow(cpu, bus, obs, next, const { likely(kind::BRANCH_LINK) })
-}
+    cpu.end::<B, O, false>(bus, obs, op, pc, done)
+});
 
-fn branch_exchange<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+handler!(branch_exchange, follow(kind::BRANCH_EXCHANGE), |cpu, bus, obs, op, pc| {
     let flow = if op.rm() == LR { Flow::Return } else { Flow::Jump };
     let cycles = 1 + u32::from(cpu.timing.refill_register);
     let done = cpu.exchange(cpu.r[op.rm()], cycles, flow);
-    let next = leave(cpu, bus, obs, op, pc, done);
-    follow(cpu, bus, obs, next, const { likely(kind::BRANCH_EXCHANGE) })
-}
-
-/// The end of an instruction that may also end the loop.
-#[inline(always)]
-fn leave<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-    done: Done,
-) -> u32 {
-    let Done { next, cycles, after, flow, stop } = done;
-    let next = cpu.finish(bus, obs, op, pc, (next, cycles, after, flow));
-    if stop.is_some() {
-        cpu.stop = stop;
-        return next | 1;
-    }
-    next
-}
+    leave(cpu, bus, obs, op, pc, done)
+});

@@ -7,34 +7,25 @@ use super::insn::{Float, FloatUnary};
 
 /// Bits of FPSCR.
 pub mod fpscr {
-    /// Negative: less than.
-    pub const N: u32 = 1 << 31;
-    /// Equal.
-    pub const Z: u32 = 1 << 30;
-    /// Not less than, or unordered.
-    pub const C: u32 = 1 << 29;
-    /// Unordered.
-    pub const V: u32 = 1 << 28;
-    /// Alternative half precision.
-    pub const AHP: u32 = 1 << 26;
-    /// Every NaN result is the default one.
-    pub const DN: u32 = 1 << 25;
-    /// Subnormal numbers are zero.
-    pub const FZ: u32 = 1 << 24;
+    bits! { u32:
+        N 31 "Negative: less than.",
+        Z 30 "Equal.",
+        C 29 "Not less than, or unordered.",
+        V 28 "Unordered.",
+        AHP 26 "Alternative half precision.",
+        DN 25 "Every NaN result is the default one.",
+        FZ 24 "Subnormal numbers are zero.",
+    }
     /// Rounding: nearest, up, down, towards zero.
     pub const RMODE: u32 = 3 << 22;
-    /// A subnormal operand was taken as zero.
-    pub const IDC: u32 = 1 << 7;
-    /// A result was inexact.
-    pub const IXC: u32 = 1 << 4;
-    /// A result was too small.
-    pub const UFC: u32 = 1 << 3;
-    /// A result was too large.
-    pub const OFC: u32 = 1 << 2;
-    /// A number was divided by zero.
-    pub const DZC: u32 = 1 << 1;
-    /// An operation was invalid.
-    pub const IOC: u32 = 1 << 0;
+    bits! { u32:
+        IDC 7 "A subnormal operand was taken as zero.",
+        IXC 4 "A result was inexact.",
+        UFC 3 "A result was too small.",
+        OFC 2 "A result was too large.",
+        DZC 1 "A number was divided by zero.",
+        IOC 0 "An operation was invalid.",
+    }
     /// The bits that exist.
     pub const ALL: u32 = 0xF7C0_009F;
 }

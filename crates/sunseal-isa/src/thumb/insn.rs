@@ -833,7 +833,8 @@ fn in_context(kind: Kind, context: Context) -> Result<(), Not> {
 }
 
 /// Whether the instruction may write the program counter.
-pub(crate) fn branches(kind: Kind) -> bool {
+#[must_use]
+pub fn branches(kind: Kind) -> bool {
     match kind {
         Kind::Branch { .. }
         | Kind::BranchLink { .. }

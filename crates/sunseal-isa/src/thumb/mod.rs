@@ -37,22 +37,18 @@ pub const PC: usize = 15;
 
 /// Bits of the program status register.
 pub mod psr {
-    /// Negative.
-    pub const N: u32 = 1 << 31;
-    /// Zero.
-    pub const Z: u32 = 1 << 30;
-    /// Carry.
-    pub const C: u32 = 1 << 29;
-    /// Overflow.
-    pub const V: u32 = 1 << 28;
-    /// Saturation happened.
-    pub const Q: u32 = 1 << 27;
+    bits! { u32:
+        N 31 "Negative.",
+        Z 30 "Zero.",
+        C 29 "Carry.",
+        V 28 "Overflow.",
+        Q 27 "Saturation happened.",
+        T 24 "Thumb state.",
+    }
     /// Greater-or-equal flags of parallel additions and subtractions.
     pub const GE: u32 = 0xF << 16;
     /// State of an IT block: bits 1:0 are at 26:25, bits 7:2 at 15:10.
     pub const IT: u32 = 0x0600_FC00;
-    /// Thumb state.
-    pub const T: u32 = 1 << 24;
     /// Number of the exception that runs; zero in Thread mode.
     pub const IPSR: u32 = 0x1FF;
     /// What a program sees as APSR.
@@ -61,12 +57,11 @@ pub mod psr {
 
 /// Bits of CONTROL.
 pub mod control {
-    /// Thread mode is unprivileged.
-    pub const NPRIV: u32 = 1 << 0;
-    /// Thread mode uses the process stack.
-    pub const SPSEL: u32 = 1 << 1;
-    /// A floating-point context is active.
-    pub const FPCA: u32 = 1 << 2;
+    bits! { u32:
+        NPRIV 0 "Thread mode is unprivileged.",
+        SPSEL 1 "Thread mode uses the process stack.",
+        FPCA 2 "A floating-point context is active.",
+    }
 }
 
 /// Which UsageFault an instruction raises: the bit of UFSR.
@@ -310,51 +305,17 @@ impl Cpu {
         }
     }
 
-    /// The timing it was made with.
-    #[must_use]
-    pub fn timing(&self) -> &Timing {
-        &self.timing
+    snapshots!({
+        r, sp_other, psr, primask, basepri, faultmask, control, s, fpscr, exclusive, cycles, cycles_uncached
+    } pipeline set_pipeline);
+
+    fn pipeline(&self) -> Pipeline {
+        let Self { recent, float_result, float_ready, .. } = *self;
+        Pipeline { recent, float_result, float_ready }
     }
 
-    /// A copy of everything that a snapshot keeps.
-    #[must_use]
-    pub fn state(&self) -> State {
-        State {
-            r: self.r,
-            sp_other: self.sp_other,
-            psr: self.psr,
-            primask: self.primask,
-            basepri: self.basepri,
-            faultmask: self.faultmask,
-            control: self.control,
-            s: self.s,
-            fpscr: self.fpscr,
-            exclusive: self.exclusive,
-            cycles: self.cycles,
-            cycles_uncached: self.cycles_uncached,
-            pipeline: Pipeline {
-                recent: self.recent,
-                float_result: self.float_result,
-                float_ready: self.float_ready,
-            },
-        }
-    }
-
-    /// Goes back to a snapshot. Decoded instructions stay: invalidate what changed in code memory.
-    pub fn set_state(&mut self, state: &State) {
-        self.r = state.r;
-        self.sp_other = state.sp_other;
-        self.psr = state.psr;
-        self.primask = state.primask;
-        self.basepri = state.basepri;
-        self.faultmask = state.faultmask;
-        self.control = state.control;
-        self.s = state.s;
-        self.fpscr = state.fpscr;
-        self.exclusive = state.exclusive;
-        self.cycles = state.cycles;
-        self.cycles_uncached = state.cycles_uncached;
-        let Pipeline { recent, float_result, float_ready } = state.pipeline;
+    fn set_pipeline(&mut self, pipeline: Pipeline) {
+        let Pipeline { recent, float_result, float_ready } = pipeline;
         (self.recent, self.float_result, self.float_ready) = (recent, float_result, float_ready);
     }
 

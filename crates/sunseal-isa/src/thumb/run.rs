@@ -2,17 +2,18 @@
 //! The loop, decoded instructions and IT blocks.
 //!
 //! A handler returns the address of the next instruction; bit 0 says that the loop ends, and
-//! `Cpu::stop` why. Quick ones go on with the next instruction by themselves ([`follow`]).
+//! `Cpu::stop` why. Quick ones go on with the next instruction by themselves (`follow!`).
 
 use std::ops::Range;
 
 use super::bus::Bus;
 use super::execute::{Done, recent, undecoded};
-use super::fast::{Op, Table, kind, likely, lower};
+use super::fast::{Op, Table, kind, lower};
 use super::insn::{self, Context, Insn, it_behind, it_state};
 use super::{Cpu, Exit, PC, SP, Timing, Usage, alu, psr};
 use crate::breakpoints::MARK;
-use crate::threading::{Likely, THREAD_CYCLES, dispatch};
+use crate::processor::boxed;
+use crate::threading::{dispatch, follow, handler};
 use crate::{Cycles, Flow, Observer};
 
 /// Decoded instructions are kept in regions of a megabyte, of which one is at hand.
@@ -28,7 +29,7 @@ const SAME: u32 = REGION | 1;
 pub(crate) type Slots = Box<[[u64; 2]; SLOTS]>;
 
 pub(crate) fn empty_slots() -> Slots {
-    vec![[0; 2]; SLOTS].into_boxed_slice().try_into().expect("the vector has as many slots")
+    boxed([0; 2])
 }
 
 /// The instructions of an IT block, decoded.
@@ -72,79 +73,46 @@ const PASSING: u32 = u32::MAX;
 const MOST_INSNS: usize = 1 << 20;
 
 impl Cpu {
-    /// Runs until the deadline or another [`Exit`]. Sleep and pending exceptions are not looked at.
-    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
-        if self.cycles >= bus.deadline() {
-            return Exit::Deadline;
-        }
-        let mut pc = match self.start() {
-            Ok(pc) => pc,
-            Err(exit) => return exit,
-        };
-        if self.it != 0 {
-            self.threaded_until = 0;
-            let next = in_block(self, bus, observer, pc);
-            if next & 1 != 0 {
-                return self.halt(bus, next);
-            }
-            self.go_to_region(next);
-            pc = next;
-            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
-                return self.rest(pc);
-            }
-        }
-        loop {
-            self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
-            let next = self.dispatch(bus, observer, pc);
-            if O::LATE {
-                observer.catch_up();
-            }
-            if next & SAME != self.region {
-                if next & 1 != 0 {
-                    return self.halt(bus, next);
-                }
-                self.go_to_region(next);
-            }
-            pc = next;
-            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
-                return self.rest(pc);
-            }
-        }
+    runs! {
+        /// Runs until the deadline or another [`Exit`]. Sleep and pending exceptions are not looked at.
     }
 
-    /// Runs one instruction whatever the deadline and breakpoints. `Exit::Deadline` means that nothing special
-    /// happened.
-    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
-        let pc = match self.start() {
-            Ok(pc) => pc,
-            Err(exit) => return exit,
-        };
-        self.single = true;
-        self.threaded_until = 0;
-        let next = if self.it == 0 {
-            self.dispatch(bus, observer, pc)
-        } else {
-            in_block(self, bus, observer, pc)
-        };
-        self.single = false;
-        if O::LATE {
-            observer.catch_up();
+    #[inline(always)]
+    fn ends(&mut self, next: u32) -> bool {
+        if next & SAME == self.region {
+            return false;
         }
-        if next & 1 != 0 {
-            return self.halt(bus, next);
+        if next & 1 == 0 {
+            self.go_to_region(next);
         }
-        self.rest(next)
+        next & 1 != 0
+    }
+
+    /// The instruction at `pc`, if it is to follow the last at once.
+    #[inline(always)]
+    pub(super) fn upcoming<B: Bus>(&self, bus: &B, pc: u32) -> Option<Op> {
+        // Where fetches wait, they may draw the deadline near.
+        let until = self.threaded_until;
+        let until = if B::WAITS { until.min(bus.deadline()) } else { until };
+        if self.cycles >= until || pc & SAME != self.region {
+            return None;
+        }
+        let [head, data] = self.slots[(pc >> 1) as usize & (SLOTS - 1)];
+        Some(Op { head, data })
     }
 
     #[inline(always)]
     fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
+        if self.it != 0 {
+            self.threaded_until = 0;
+            return in_block(self, bus, observer, pc);
+        }
         let [head, data] = self.slots[(pc >> 1) as usize & (SLOTS - 1)];
         let handlers = &Table::<B, O>::HANDLERS;
         let op = Op { head, data };
         handlers[op.kind()](self, bus, observer, op, pc)
     }
 
-    /// Checks what software outside may have put into the registers.
     fn start(&mut self) -> Result<u32, Exit> {
         let pc = self.r[PC] & !1;
         if self.psr & psr::T == 0 {
@@ -179,10 +147,8 @@ impl Cpu {
         match self.stop.take().expect("the handler that stopped left its reason") {
             Exit::Fault(fault) => {
                 let context = self.context();
-                match insn::decode(self.r[PC], context, |addr| bus.fetch(addr)) {
-                    Ok(insn) => Exit::Fault(fault.in_instruction(insn.to_string())),
-                    Err(_) => Exit::Fault(fault),
-                }
+                let insn = insn::decode(self.r[PC], context, |addr| bus.fetch(addr));
+                Exit::Fault(fault.in_decoded(insn))
             }
             exit => exit,
         }
@@ -237,29 +203,17 @@ impl Cpu {
             }
         }
         self.forget_blocks(range);
-        self.mark();
+        self.mark(0..u32::MAX);
     }
 
-    /// From now on [`run`](Self::run) ends before an instruction at any of these addresses, the one where it
-    /// begins included. They stay until others are set, whatever happens to the code.
-    pub fn set_breakpoints(&mut self, addrs: &[u32]) {
-        let Some(old) = self.breakpoints.replace(addrs) else { return };
-        for addr in old {
-            self.set_slot(addr, [0; 2]);
-            self.forget_blocks(addr..addr.saturating_add(1));
-        }
-        self.mark();
+    fn unmark(&mut self, addr: u32) {
+        self.set_slot(addr, [0; 2]);
+        self.forget_blocks(addr..addr.saturating_add(1));
     }
 
-    /// Whether there is a breakpoint at `addr`.
-    #[must_use]
-    pub fn is_breakpoint(&self, addr: u32) -> bool {
-        self.breakpoints.contains(addr)
-    }
-
-    /// Puts the marks of all breakpoints where instructions are kept; other regions get theirs with their slots.
-    fn mark(&mut self) {
-        for addr in self.breakpoints.within(0..u32::MAX).to_vec() {
+    /// Puts the marks of the breakpoints in `range` where instructions are kept; other regions get theirs with their slots.
+    fn mark(&mut self, range: Range<u32>) {
+        for addr in self.breakpoints.within(range).to_vec() {
             self.set_slot(addr, MARKED);
             self.forget_blocks(addr..addr.saturating_add(1));
         }
@@ -393,20 +347,8 @@ impl Cpu {
         pc | 1
     }
 
-    /// What every instruction ends with: time, and what the pipeline remembers.
-    #[inline(always)]
-    pub(crate) fn finish<B: Bus, O: Observer>(
-        &mut self,
-        bus: &mut B,
-        observer: &mut O,
-        op: Op,
-        pc: u32,
-        done: (u32, u32, u32, Flow),
-    ) -> u32 {
-        self.end::<B, O, true>(bus, observer, op, pc, done)
-    }
-
-    /// The same; without `ACCESSES`, of one that surely made no data access.
+    /// What every instruction ends with: time, and what the pipeline remembers; without `ACCESSES`, of one that surely
+    /// made no data access.
     #[inline(always)]
     pub(crate) fn end<B: Bus, O: Observer, const ACCESSES: bool>(
         &mut self,
@@ -444,41 +386,6 @@ impl Cpu {
     }
 }
 
-/// To the handler of the instruction at `next`, behind one that did nothing outside CPU and plain memory.
-#[inline(always)]
-pub(crate) fn follow<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    observer: &mut O,
-    next: u32,
-    likely: Likely,
-) -> u32 {
-    // Where fetches wait, they may draw the deadline near.
-    let end = if B::WAITS { cpu.threaded_until.min(bus.deadline()) } else { cpu.threaded_until };
-    if cpu.cycles >= end || next & SAME != cpu.region {
-        return next;
-    }
-    let [head, data] = cpu.slots[(next >> 1) as usize & (SLOTS - 1)];
-    let handlers = &Table::<B, O>::HANDLERS;
-    let op = Op { head, data };
-    dispatch!([return] handlers, op.kind(), likely, (cpu, bus, observer, op, next))
-}
-
-/// As [`follow`], behind one that may have reached a peripheral, which may have drawn the deadline near.
-#[inline(always)]
-pub(crate) fn follow_access<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    observer: &mut O,
-    next: u32,
-    likely: Likely,
-) -> u32 {
-    if cpu.cycles >= bus.deadline() {
-        return next;
-    }
-    follow(cpu, bus, observer, next, likely)
-}
-
 /// What `recent` can say of branches and rows of unaligned 32-bit instructions.
 pub(crate) const ROWS: usize = 32;
 
@@ -513,14 +420,8 @@ fn unaligned_wide(timing: &Timing, before: u32, single_store: bool) -> (u32, u32
     (recent::CLOSED, u32::from(pays && timing.unaligned_wide_run))
 }
 
-/// Decodes, keeps what may be kept, and runs; or ends the loop at a breakpoint.
-pub(crate) fn not_decoded<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    observer: &mut O,
-    found: Op,
-    pc: u32,
-) -> u32 {
+// Decodes, keeps what may be kept, and runs; or ends the loop at a breakpoint.
+handler!(not_decoded, |cpu, bus, observer, found, pc| {
     if found.data == MARKED[1] && !cpu.single {
         return cpu.halt_before(pc);
     }
@@ -541,26 +442,36 @@ pub(crate) fn not_decoded<B: Bus, O: Observer>(
         cpu.cycles_uncached = uncached + (cpu.cycles - before);
     }
     next
-}
+});
 
-/// Any instruction, by its decoded form.
-pub(crate) fn general<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    observer: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// Any instruction, by its decoded form.
+handler!(general, |cpu, bus, observer, op, pc| {
     let insn: Insn = match op.data as u32 {
         PASSING => cpu.passing.expect("translate left it there"),
         index => cpu.insns[index as usize],
     };
-    let Done { next, cycles, after, flow, stop } = match cpu.execute(bus, observer, &insn, pc) {
+    let mut done = match cpu.execute(bus, observer, &insn, pc) {
         Ok(done) => done,
         Err(exit) => return cpu.fail(exit, pc),
     };
-    let opens = if cycles > 1 { recent::OPENS } else { 0 };
-    let next = cpu.finish(bus, observer, op, pc, (next, cycles, after | opens, flow));
+    if done.cycles > 1 {
+        done.after |= recent::OPENS;
+    }
+    leave(cpu, bus, observer, op, pc, done)
+});
+
+/// The end of an instruction that may also end the loop.
+#[inline(always)]
+pub(super) fn leave<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+    done: Done,
+) -> u32 {
+    let Done { next, cycles, after, flow, stop } = done;
+    let next = cpu.end::<B, O, true>(bus, obs, op, pc, (next, cycles, after, flow));
     if stop.is_some() {
         cpu.stop = stop;
         return next | 1;
@@ -568,14 +479,8 @@ pub(crate) fn general<B: Bus, O: Observer>(
     next
 }
 
-/// IT, and the instructions that it conditions.
-pub(crate) fn it<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    observer: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+// IT, and the instructions that it conditions.
+handler!(it, follow_access(kind::IT_END), |cpu, bus, observer, op, pc| {
     let mut state = op.data as u8;
     cpu.it = state;
     // Those that it conditions come one by one.
@@ -614,8 +519,8 @@ pub(crate) fn it<B: Bus, O: Observer>(
         return next;
     }
     cpu.threaded_until = until;
-    follow_access(cpu, bus, observer, next, const { likely(kind::IT_END) })
-}
+    next
+});
 
 /// An instruction of an IT block, in which the state is `state`.
 #[inline(always)]
@@ -637,9 +542,7 @@ fn conditional<B: Bus, O: Observer>(
         }
         return next;
     }
-    let handlers = &Table::<B, O>::HANDLERS;
-    let inside = const { likely(kind::IT) };
-    let next = dispatch!([] handlers, op.kind(), inside, (cpu, bus, observer, op, pc));
+    let next = dispatch!([] op.kind(), kind::IT, (cpu, bus, observer, op, pc));
     if O::LATE {
         observer.catch_up();
     }

@@ -32,4 +32,5 @@ mod thumb {
     mod routines;
     mod semantics;
 }
+mod log;
 mod threading;

@@ -2,28 +2,10 @@
 //! Handlers that follow each other by themselves do what single steps do, and need no more stack.
 
 use crate::asm::{self, Arg};
+use crate::log::Log;
 use crate::program;
 use proptest::prelude::*;
-use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Silent, Width, avr, msp430, thumb};
-
-/// All that an observer is told.
-#[derive(Default, PartialEq, Debug)]
-struct Log(Vec<(u32, u32, u32, String)>);
-
-impl Observer for Log {
-    const INSTRUCTIONS: bool = true;
-    const ACCESSES: bool = true;
-    const RESULTS: bool = true;
-    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
-        self.0.push((pc, sp, cycles, format!("{flow:?}")));
-    }
-    fn access(&mut self, pc: u32, addr: u32, kind: Access, w: Width, value: u32, at: Cycles) {
-        self.0.push((pc, addr, value, format!("{kind:?} {w:?} {at}")));
-    }
-    fn result(&mut self, register: u8, old: u32, new: u32) {
-        self.0.push((register.into(), old, new, String::new()));
-    }
-}
+use sunseal_isa::{Cycles, Fault, Silent, avr, msp430, thumb};
 
 /// Runs one core up to a deadline at once and another step by step: why they stopped and what they told.
 macro_rules! both {

@@ -54,18 +54,16 @@ DESIGNS = (
     Design("meter", "meter", {}, ice40="hx1k", goals={"logic_cells": 1280, "block_rams": 16, "freq_hz": 20e6}),
 )
 PACKAGES = {"up5k": "sg48", "hx1k": "tq144"}
-PLAIN_LINES = ("behavioural", "spartan3e")
-"""Technologies that take the S-box and the lines of AES from tech/lines.sv."""
 Row = dict[str, Any]
 
 
 def sources(technology: str, folder: Path | None = None) -> list[Path]:
-    """Packages first, then one technology, then the cores."""
+    """Packages first, then what chooses a technology, its cells, the cores."""
     hdl = folder or home() / "hdl"
     rtl = sorted(hdl.glob("*/rtl/*.sv"))
     packages = [p for p in rtl if p.stem.endswith("_pkg")]
-    cells = [hdl / "tech" / f"{name}.sv" for name in (technology, *(["lines"] if technology in PLAIN_LINES else []))]
-    return [*packages, *cells, *(p for p in rtl if p not in packages)]
+    chosen = [] if technology == "behavioural" else [hdl / "tech" / f"{technology}.sv"]
+    return [*packages, *chosen, hdl / "tech" / "cells.sv", *(p for p in rtl if p not in packages)]
 
 
 @cache

@@ -191,7 +191,7 @@ impl Cpu {
             let register = usize::from(first + i);
             let store = (!load).then(|| self.s[register]);
             let at = at + Cycles::from(i);
-            loaded[usize::from(i)] = self.access_word(bus, observer, pc, addr, store, at)?;
+            loaded[usize::from(i)] = self.access_word(bus, observer, pc, (addr, at), store)?;
         }
         if load {
             for i in 0..words {

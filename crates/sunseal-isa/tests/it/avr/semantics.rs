@@ -3,8 +3,9 @@
 //! space, what is no instruction; what observers hear.
 
 use crate::avr_tools;
+use crate::log::Log;
 use sunseal_isa::avr::{Bus, Cpu, DATA_SPACE, Exit, FlatBus, Timing, dataflow, decode, sreg};
-use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Registers, Silent, Width};
+use sunseal_isa::{Cycles, Fault, Registers, Silent};
 use sunseal_trace::Pointed;
 
 fn load(program: &[u16]) -> (Cpu, FlatBus) {
@@ -326,28 +327,6 @@ fn a_write_may_halt_the_cpu_behind_its_instruction() {
 
 // ---- observers
 
-#[derive(Default)]
-struct Log(Vec<String>);
-
-impl Observer for Log {
-    const INSTRUCTIONS: bool = true;
-    const ACCESSES: bool = true;
-    const RESULTS: bool = true;
-
-    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
-        self.0.push(format!("{pc:x} sp {sp:x} {cycles} {flow:?}"));
-    }
-
-    fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
-        assert_eq!(width, Width::W8);
-        self.0.push(format!("{pc:x} {kind:?} {addr:x} {value:x} at {at}"));
-    }
-
-    fn result(&mut self, register: u8, old: u32, new: u32) {
-        self.0.push(format!("r{register} {old:x} > {new:x}"));
-    }
-}
-
 #[test]
 fn observers_hear_accesses_then_results_then_the_instruction() {
     let source = "ld r5, X+\n in r6, 0x3f\n push r5\n lpm r7, Z\n rcall f\n f: ret\n";
@@ -362,24 +341,24 @@ fn observers_hear_accesses_then_results_then_the_instruction() {
     assert_eq!(
         log.0,
         [
-            "0 Read 8001ff 42 at 1",
-            "r26 ff > 0",
-            "r27 1 > 2",
-            "r5 0 > 42",
-            "0 sp 8010ff 2 Next",
-            "r6 0 > 0",
-            "2 sp 8010ff 1 Next",
-            "4 Write 8010ff 42 at 4",
-            "4 sp 8010fe 2 Next",
-            &format!("6 Read 0 {lpm:x} at 7"),
-            &format!("r7 0 > {lpm:x}"),
-            "6 sp 8010fe 3 Next",
-            "8 Write 8010fe 5 at 9",
-            "8 Write 8010fd 0 at 10",
-            "8 sp 8010fc 3 Call { target: 10 }",
-            "a Read 8010fd 0 at 12",
-            "a Read 8010fe 5 at 13",
-            "a sp 8010fe 4 Return",
+            "0 Read W8 8001ff 42 at 1",
+            "R26 ff -> 0",
+            "R27 1 -> 2",
+            "R5 0 -> 42",
+            "0 sp 8010ff cycles 2 Next",
+            "R6 0 -> 0",
+            "2 sp 8010ff cycles 1 Next",
+            "4 Write W8 8010ff 42 at 4",
+            "4 sp 8010fe cycles 2 Next",
+            &format!("6 Read W8 0 {lpm:x} at 7"),
+            &format!("R7 0 -> {lpm:x}"),
+            "6 sp 8010fe cycles 3 Next",
+            "8 Write W8 8010fe 5 at 9",
+            "8 Write W8 8010fd 0 at 10",
+            "8 sp 8010fc cycles 3 Call { target: 10 }",
+            "a Read W8 8010fd 0 at 12",
+            "a Read W8 8010fe 5 at 13",
+            "a sp 8010fe cycles 4 Return",
         ]
     );
 }

@@ -3,10 +3,11 @@
 //! observers hear and when, wait states, code that stores change. Short programs with register names.
 
 use crate::asm::{self, Arg, Arg::*, ONCE, Repeat, Size::*};
+use crate::log::Log;
 use sunseal_isa::msp430::{
     Bus, Cpu, Exit, Family, FlatBus, PC, PageKind, SP, SR, Timing, Width, decode, decode_for, sr,
 };
-use sunseal_isa::{Access, Cycles, Fault, FaultKind, Flow, Observer, Silent};
+use sunseal_isa::{Cycles, Fault, FaultKind, Silent};
 use sunseal_trace::Pointed;
 
 const CODE: u32 = 0x5C00;
@@ -41,34 +42,16 @@ fn machine(timing: Timing, program: &[Vec<u16>]) -> (Cpu, FlatBus) {
     (cpu, bus)
 }
 
-/// All accesses, results and instructions, as text in the order they come.
-#[derive(Default)]
-struct Log(Vec<String>);
-
-impl Observer for Log {
-    const INSTRUCTIONS: bool = true;
-    const ACCESSES: bool = true;
-    const RESULTS: bool = true;
-    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
-        self.0.push(format!("{pc:x} sp {sp:x} cycles {cycles} {flow:?}"));
-    }
-    fn access(
-        &mut self,
-        _: u32,
-        addr: u32,
-        kind: Access,
-        width: sunseal_isa::Width,
-        value: u32,
-        at: Cycles,
-    ) {
-        self.0.push(format!("{kind:?} {width:?} {addr:x} {value:x} at {at}"));
-    }
-    fn result(&mut self, register: u8, old: u32, new: u32) {
-        self.0.push(format!("R{register} {old:x} -> {new:x}"));
-    }
-}
-
 const ALL: [Timing; 3] = [Timing::CPU, Timing::CPUX, Timing::CPUXV2];
+
+/// What an observer is told of so many steps.
+fn told(cpu: &mut Cpu, bus: &mut impl Bus, steps: usize) -> Log {
+    let mut log = Log::default();
+    for _ in 0..steps {
+        assert_eq!(cpu.step(bus, &mut Pointed::new(&mut log)), Exit::Deadline);
+    }
+    log
+}
 
 #[test]
 fn interrupt_entry_stores_pc_and_sr_and_clears_all_but_scg0() {
@@ -81,9 +64,9 @@ fn interrupt_entry_stores_pc_and_sr_and_clears_all_but_scg0() {
         assert_eq!((cpu.r[PC], cpu.r[SP], cpu.r[SR]), (HANDLER, STACK - 4, sr::SCG0));
         let last = timing.interrupt_cycles();
         let expected = [
-            format!("Write W16 1ffe {CODE:x} at {}", last - 4),
-            format!("Write W16 1ffc {before:x} at {}", last - 3),
-            format!("Read W16 fff0 {HANDLER:x} at {}", last - 2),
+            format!("{CODE:x} Write W16 1ffe {CODE:x} at {}", last - 4),
+            format!("{CODE:x} Write W16 1ffc {before:x} at {}", last - 3),
+            format!("{CODE:x} Read W16 fff0 {HANDLER:x} at {}", last - 2),
             format!("{CODE:x} sp 1ffc cycles {last} Interrupt {{ vector: 65520 }}"),
         ];
         assert_eq!(log.0, expected);
@@ -321,40 +304,37 @@ fn an_observer_hears_accesses_then_results_then_the_instruction() {
     bus.load(RAM, &[0x1111, 0x22F3, 0x0003, 0x0004]);
     bus.load(RAM + 0x12, &[0x8000]);
     (cpu.r[4], cpu.r[5]) = (RAM, RAM + 0x10);
-    let mut log = Log::default();
-    for _ in &program {
-        assert_eq!(cpu.step(&mut bus, &mut Pointed::new(&mut log)), Exit::Deadline);
-    }
+    let log = told(&mut cpu, &mut bus, program.len());
     let expected = [
-        "Read W16 1c00 1111 at 1",
-        "Read W16 1c12 8000 at 3",
-        "Write W16 1c12 9111 at 4",
+        "5c00 Read W16 1c00 1111 at 1",
+        "5c00 Read W16 1c12 8000 at 3",
+        "5c00 Write W16 1c12 9111 at 4",
         "R4 1c00 -> 1c02",
         "5c00 sp 2000 cycles 5 Next",
-        "Read W8 1c02 f3 at 6",
+        "5c04 Read W8 1c02 f3 at 6",
         "R4 1c02 -> 1c03",
         "R6 0 -> f3",
         "5c04 sp 2000 cycles 2 Next",
         "R6 f3 -> 79",
         "5c06 sp 2000 cycles 1 Next",
-        "Write W16 1ffe 79 at 10",
+        "5c08 Write W16 1ffe 79 at 10",
         "5c08 sp 1ffe cycles 3 Next",
-        "Read W16 1ffe 79 at 12",
+        "5c0a Read W16 1ffe 79 at 12",
         "R7 0 -> 79",
         "5c0a sp 2000 cycles 2 Next",
-        "Write W16 1ffe 1c10 at 15",
-        "Write W16 1ffc 1c03 at 16",
+        "5c0c Write W16 1ffe 1c10 at 15",
+        "5c0c Write W16 1ffc 1c03 at 16",
         "5c0c sp 1ffc cycles 4 Next",
-        "Read W16 1ffc 1c03 at 19",
-        "Read W16 1ffe 1c10 at 20",
+        "5c0e Read W16 1ffc 1c03 at 19",
+        "5c0e Read W16 1ffe 1c10 at 20",
         "R8 0 -> 1c03",
         "R9 0 -> 1c10",
         "5c0e sp 2000 cycles 4 Next",
         "R7 79 -> f2",
         "R7 f2 -> 16b",
         "5c10 sp 2000 cycles 3 Next",
-        "Read W16 1c10 0 at 25",
-        "Read W16 1c12 9111 at 26",
+        "5c14 Read W16 1c10 0 at 25",
+        "5c14 Read W16 1c12 9111 at 26",
         "R5 1c10 -> 1c14",
         "R10 0 -> 10000",
         "5c14 sp 2000 cycles 3 Next",
@@ -431,17 +411,14 @@ fn wait_states_lengthen_instructions_and_delay_their_accesses() {
         asm::single("CALL", W, Imm(HANDLER)),     // 4 cycles, 2 words, none
     ];
     let (mut cpu, mut bus) = fram(&program);
-    let mut log = Log::default();
-    for _ in &program {
-        assert_eq!(cpu.step(&mut bus, &mut Pointed::new(&mut log)), Exit::Deadline);
-    }
+    let log = told(&mut cpu, &mut bus, program.len());
     let expected = [
-        "Read W16 5000 0 at 4",
+        "5c00 Read W16 5000 0 at 4",
         "R4 0 -> 0",
         "5c00 sp 2000 cycles 6 Next",
-        "Write W16 1c00 0 at 10",
+        "5c04 Write W16 1c00 0 at 10",
         "5c04 sp 2000 cycles 5 Next",
-        "Write W16 1ffe 5c0c at 16",
+        "5c08 Write W16 1ffe 5c0c at 16",
         "5c08 sp 1ffe cycles 6 Call { target: 24576 }",
     ];
     assert_eq!(log.0, expected);

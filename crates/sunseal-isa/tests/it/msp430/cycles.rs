@@ -101,6 +101,15 @@ fn families() -> [(Timing, Tables); 3] {
     .map(|(timing, text)| (timing, toml::from_str(text).unwrap()))
 }
 
+/// The rows of a table, each with its family's timing.
+macro_rules! rows {
+    ($table:ident) => {
+        families()
+            .into_iter()
+            .flat_map(|(t, all)| all.$table.rows.into_iter().map(move |row| (t, row)))
+    };
+}
+
 const CODE: u32 = 0x5C00;
 const DATA: u32 = 0x1C00;
 /// A word in memory that, read as an address, is code.
@@ -220,10 +229,7 @@ fn jumps_take_two_cycles_taken_or_not() {
 #[test]
 fn format_ii() {
     let mut forms = 0;
-    for (timing, row) in families()
-        .into_iter()
-        .flat_map(|(t, all)| all.table_4_9.rows.into_iter().map(move |row| (t, row)))
-    {
+    for (timing, row) in rows!(table_4_9) {
         for op in &row.ops {
             for arg in source(&row.dst, POINTER) {
                 if matches!(arg, Arg::Cg(_)) && op != "PUSH" {
@@ -258,10 +264,7 @@ fn format_ii() {
 #[test]
 fn format_i() {
     let mut forms = 0;
-    for (timing, row) in families()
-        .into_iter()
-        .flat_map(|(t, all)| all.table_4_10.rows.into_iter().map(move |row| (t, row)))
-    {
+    for (timing, row) in rows!(table_4_10) {
         for op in asm::DOUBLE {
             for src in source(&row.src, POINTER) {
                 for dst in destination(&row.dst) {
@@ -294,10 +297,7 @@ fn reaches_code(op: &str, size: Size, src: Arg) -> bool {
 #[test]
 fn format_i_extended() {
     let mut forms = 0;
-    for (timing, row) in families()
-        .into_iter()
-        .flat_map(|(t, all)| all.table_4_18.rows.into_iter().map(move |row| (t, row)))
-    {
+    for (timing, row) in rows!(table_4_18) {
         for op in asm::DOUBLE {
             for src in source(&row.src, POINTER) {
                 for dst in destination(&row.dst) {
@@ -378,10 +378,7 @@ fn single_extended(op: &str, row: &SingleRow, check: Check<'_>) {
 #[test]
 fn format_ii_extended() {
     let mut forms = 0;
-    for (timing, row) in families()
-        .into_iter()
-        .flat_map(|(t, all)| all.table_4_17.rows.into_iter().map(move |row| (t, row)))
-    {
+    for (timing, row) in rows!(table_4_17) {
         for op in &row.ops {
             let (name, size_name) = op.split_once('.').unwrap_or((op, "A"));
             let size = size(size_name);
@@ -432,10 +429,7 @@ fn format_ii_extended() {
 #[test]
 fn address_instructions() {
     let mut forms = 0;
-    for (timing, row) in families()
-        .into_iter()
-        .flat_map(|(t, all)| all.table_4_19.rows.into_iter().map(move |row| (t, row)))
-    {
+    for (timing, row) in rows!(table_4_19) {
         for op in &row.ops {
             for src in source(&row.src, POINTER) {
                 for dst in destination(&row.dst) {

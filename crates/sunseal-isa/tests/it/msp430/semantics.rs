@@ -4,34 +4,18 @@
 
 use super::reference::{self, Machine, Memory, initial};
 use crate::asm::{self, Arg, Repeat, SP, Size};
+use crate::log::Writes;
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use sunseal_isa::msp430::{Cpu, Exit, PC, Timing, sr};
 use sunseal_isa::msp430::{FlatBus, PageKind};
-use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Silent, Width};
+use sunseal_isa::{Fault, Silent};
 use sunseal_trace::Pointed;
 
 const CODE: u32 = 0x8000;
 /// Where words are even.
 const STACK: u32 = reference::STACK;
-
-/// Bytes written, in order.
-#[derive(Default)]
-struct Writes(Vec<(u32, u8)>);
-
-impl Observer for Writes {
-    const INSTRUCTIONS: bool = false;
-    const ACCESSES: bool = true;
-    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
-    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, _: Cycles) {
-        if kind == Access::Write {
-            for i in 0..width.bytes() {
-                self.0.push((addr + i, (value >> (8 * i)) as u8));
-            }
-        }
-    }
-}
 
 thread_local! {
     static RIG: RefCell<(Cpu, FlatBus)> = RefCell::new({
@@ -228,7 +212,7 @@ fn on_core(words: &[u16], r: [u32; 16]) -> Result<([u32; 16], BTreeMap<u32, u8>)
         let start = cpu.cycles;
         let mut writes = Writes::default();
         let exit = cpu.step(bus, &mut Pointed::new(&mut writes));
-        let written: BTreeMap<u32, u8> = writes.0.into_iter().collect();
+        let written: BTreeMap<u32, u8> = writes.bytes().collect();
         for (&addr, &byte) in &written {
             assert_eq!(bus.bytes()[addr as usize], byte, "what the observer heard at {addr:#x}");
             bus.bytes_mut()[addr as usize] = initial(addr);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What instructions depend on, tried: what is said not to matter is changed and must not.
 
+use crate::log::Writes;
 use crate::thumb_tools;
 use sunseal_isa::thumb::{
     Condition, Context, Cpu, Exit, FlatBus, Insn, Kind, Timing, dataflow, decode, psr,
 };
-use sunseal_isa::{Access, Cycles, Dataflow, Fault, FaultKind, Flow, Observer, Registers, Width};
+use sunseal_isa::{Dataflow, Fault, FaultKind, Registers, Width};
 use sunseal_trace::Pointed;
 
 /// R0 to R14, N, Z, C, V, Q, GE, S0 to S31, FPSCR's flags.
@@ -16,21 +17,7 @@ struct Run {
     s: [u32; 32],
     float_flags: u32,
     cycles: u64,
-    stored: Vec<(u32, u32)>,
-}
-
-#[derive(Default)]
-struct Stores(Vec<(u32, u32)>);
-
-impl Observer for Stores {
-    const INSTRUCTIONS: bool = false;
-    const ACCESSES: bool = true;
-    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
-    fn access(&mut self, _: u32, addr: u32, kind: Access, _: Width, value: u32, _: Cycles) {
-        if kind == Access::Write {
-            self.0.push((addr, value));
-        }
-    }
+    stored: Vec<(u32, Width, u32)>,
 }
 
 /// Words by xorshift64* (Vigna 2016).
@@ -117,7 +104,7 @@ impl Bench {
         state.exclusive = false;
         state.control = 4;
         self.cpu.set_state(&state);
-        let mut stores = Stores::default();
+        let mut stores = Writes::default();
         let exit = self.cpu.step(&mut self.bus, &mut Pointed::new(&mut stores));
         matches!(exit, Exit::Deadline | Exit::Status).then(|| Run {
             r: self.cpu.r,

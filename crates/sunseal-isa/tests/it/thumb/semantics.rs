@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Exceptions, stacks, traps and the loop, as short programs.
 
+use crate::log::Log;
 use crate::thumb_tools::{assemble, machine};
 use sunseal_isa::thumb::{
     Cpu, Entry, Exit, FlatBus, LR, PC, SP, Timing, Usage, ccr, control, fpccr, psr,
 };
-use sunseal_isa::{Access, Cycles, FaultKind, Flow, Observer, Silent, Width};
+use sunseal_isa::{FaultKind, Silent};
 use sunseal_trace::Pointed;
 
 const STACK: u32 = FlatBus::RAM + 0x8000;
@@ -234,25 +235,6 @@ fn what_the_manual_calls_unpredictable_is_refused_with_its_address() {
     }
 }
 
-/// Every access and result, in the order of the calls.
-#[derive(Default)]
-struct Log(Vec<String>);
-
-impl Observer for Log {
-    const INSTRUCTIONS: bool = true;
-    const ACCESSES: bool = true;
-    const RESULTS: bool = true;
-    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
-        self.0.push(format!("{pc:#x} sp {sp:#x} {cycles} {flow:?}"));
-    }
-    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
-        self.0.push(format!("{kind:?} {addr:#x} {width:?} {value:#x} at {at}"));
-    }
-    fn result(&mut self, register: u8, old: u32, new: u32) {
-        self.0.push(format!("r{register} {old:#x} {new:#x}"));
-    }
-}
-
 #[test]
 fn observers_hear_accesses_then_results_then_the_instruction() {
     let source =
@@ -266,20 +248,20 @@ fn observers_hear_accesses_then_results_then_the_instruction() {
     assert_eq!(
         log.0,
         [
-            "Write 0x20007ff8 W32 0x2 at 1",
-            "Write 0x20007ffc W32 0x3 at 2",
-            "0x100 sp 0x20007ff8 3 Next",
-            "Read 0x20007ff8 W32 0x2 at 4",
-            "r2 0x0 0x2",
-            "0x102 sp 0x20007ffc 2 Next",
-            "r14 0x0 0x10b",
-            "0x106 sp 0x20007ffc 2 Call { target: 266 }",
-            "r3 0x0 0x6",
-            "r4 0x0 0x0",
-            "0x10a sp 0x20007ffc 2 Next",
-            "r35 0x0 0x2",
-            "0x10e sp 0x20007ffc 2 Next",
-            "0x112 sp 0x20007ffc 3 Return",
+            "100 Write W32 20007ff8 2 at 1",
+            "100 Write W32 20007ffc 3 at 2",
+            "100 sp 20007ff8 cycles 3 Next",
+            "102 Read W32 20007ff8 2 at 4",
+            "R2 0 -> 2",
+            "102 sp 20007ffc cycles 2 Next",
+            "R14 0 -> 10b",
+            "106 sp 20007ffc cycles 2 Call { target: 266 }",
+            "R3 0 -> 6",
+            "R4 0 -> 0",
+            "10a sp 20007ffc cycles 2 Next",
+            "R35 0 -> 2",
+            "10e sp 20007ffc cycles 2 Next",
+            "112 sp 20007ffc cycles 3 Return",
         ]
     );
 }
