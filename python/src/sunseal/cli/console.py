@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from sunseal.asking import FIGURE, REPORT
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -101,10 +100,8 @@ def print_json(value: Any) -> None:
 
 PICTURE = (".svg", ".png", ".pdf")
 PAGE = (".html",)
-Report = Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")]
-Figure = Annotated[
-    Path | None, typer.Option("--figure", help="Draw its main figure into this .svg, .png or .pdf file.")
-]
+Report = Annotated[Path | None, REPORT]
+Figure = Annotated[Path | None, FIGURE]
 
 
 def writable(path: Path | None, endings: Sequence[str] = PICTURE) -> None:

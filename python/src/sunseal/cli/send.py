@@ -12,8 +12,10 @@ from rich.table import Table
 from sunseal import units
 from sunseal.cli.console import err, escape, out, print_json
 from sunseal.cli.options import Board, Json, Variant
+from sunseal.cli.spread import spread
 
 
+@spread
 def send_command(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The key on the first line, then blocks, in hex.")],
     cipher: Annotated[str, typer.Option("--cipher", help="aes128, xtea or present128.")] = "aes128",
