@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What each command and its function are asked.
+"""What commands and their functions of the API are asked.
 
 Light to import, as `--help` needs no more than this: what a request is about is imported where it is read.
 """

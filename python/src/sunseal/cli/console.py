@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from sunseal.asking import FIGURE, REPORT
 from sunseal.errors import SunsealError
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
     from rich.status import Status
+    from rich.table import Table
 
 
 PIPE_COLUMNS = 1000
@@ -96,6 +99,26 @@ def escape(text: str) -> str:
 def print_json(value: Any) -> None:
     """Write an answer as JSON; what JSON cannot hold is an error, not a word of JavaScript."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def answer(as_json: bool, told: Callable[[], Any], show: Callable[[], object], status: int = 0) -> None:
+    """Give an answer as JSON, or show it to a person, and end with a status."""
+    if as_json:
+        print_json(told())
+    else:
+        show()
+    if status:
+        raise typer.Exit(status)
+
+
+def facts_table() -> Table:
+    """Make a table of facts, the name of each in its first column."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column()
+    return table
 
 
 PICTURE = (".svg", ".png", ".pdf")

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.asking import ADC, BOARD, VARIANT, asked, request
-from sunseal.cli.console import err, out, print_json
+from sunseal.cli.console import answer, err, out, print_json
 from sunseal.cli.options import UNTIL, Json, loaded
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
@@ -93,12 +93,7 @@ def constant_time_command(asked: Followed, as_json: Json = False) -> None:
         time_s=asked.time_s,
         inputs=asked.inputs,
     )
-    if as_json:
-        print_json(judged.as_json())
-    else:
-        _show(judged, asked.elf.name)
-    if judged.exit_status:
-        raise typer.Exit(judged.exit_status)
+    answer(as_json, judged.as_json, lambda: _show(judged, asked.elf.name), judged.exit_status)
 
 
 def _show(judged: constant_time.Verdict, name: str) -> None:

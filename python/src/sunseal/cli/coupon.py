@@ -13,7 +13,7 @@ from rich.table import Table
 
 from sunseal import requests, units
 from sunseal.asking import BOARD, asked, request
-from sunseal.cli.console import err, out, print_json
+from sunseal.cli.console import answer, err, out
 from sunseal.cli.options import Json, Output, report
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
@@ -47,12 +47,7 @@ def analyze_command(asked: requests.Analyze, as_json: Json = False) -> None:
     from sunseal.measurement import precomputable
 
     found = precomputable.analyze(**vars(asked))
-    if as_json:
-        print_json(found.as_json())
-    else:
-        _show(found)
-    if found.not_followed:
-        raise typer.Exit(2)
+    answer(as_json, found.as_json, lambda: _show(found), 2 if found.not_followed else 0)
 
 
 def _show(a: precomputable.Analysis) -> None:
@@ -114,10 +109,7 @@ def metrics_command(asked: requests.Metrics, as_json: Json = False) -> None:
     from sunseal.measurement import coupon
 
     found = coupon.metrics(**vars(asked))
-    if as_json:
-        print_json([m.as_json() for m in found])
-    else:
-        _show_metrics(found)
+    answer(as_json, lambda: [m.as_json() for m in found], lambda: _show_metrics(found))
 
 
 STORE = {
@@ -192,10 +184,7 @@ def rate_command(asked: requests.Rates, output: Output) -> None:
 
     found = coupon_rate.rates(**vars(asked))
     output.draw(found.chart, lambda: coupon_rate.page(found))
-    if output.as_json:
-        print_json(found.as_json())
-    else:
-        _show_rates(found)
+    answer(output.as_json, found.as_json, lambda: _show_rates(found))
 
 
 def _show_rates(found: coupon_rate.Rates) -> None:
@@ -231,12 +220,7 @@ def breakeven_command(asked: requests.Breakeven, output: Output) -> None:
         asked.heard = lambda nodes: status.update(f"playing the year: {nodes} nodes so far")
         found = breakeven.breakeven(**vars(asked))
     output.draw(lambda: drawn.chart(found), lambda: drawn.page(found))
-    if output.as_json:
-        print_json(found.to_dict())
-    else:
-        _show_breakeven(found)
-    if not found.pays:
-        raise typer.Exit(1)
+    answer(output.as_json, found.to_dict, lambda: _show_breakeven(found), int(not found.pays))
 
 
 def _whole(supply: Mapping[str, Any]) -> dict[str, Any]:
@@ -289,10 +273,7 @@ def leakage_command(asked: requests.Leak, output: Output) -> None:
     with bar(output.as_json, "traces") as asked.heard:
         found = leakage.leakage(**vars(asked))
     output.draw(lambda: report("leakage_page").chart(found), lambda: report("leakage_page").page(found))
-    if output.as_json:
-        print_json(found.as_json())
-    else:
-        _show_leakage(found)
+    answer(output.as_json, found.as_json, lambda: _show_leakage(found))
 
 
 def _show_leakage(found: Leakage) -> None:
@@ -364,12 +345,7 @@ def randomness_command(asked: Noise, as_json: Json = False) -> None:
         how = {name: getattr(asked, name) for name in ("board", "bits", "seed", "off_s")}
         with bar(as_json, "starts") as heard:
             found = randomness.randomness(asked.generators, **how, heard=heard)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        _show_randomness(found)
-    if not found.holds:
-        raise typer.Exit(1)
+    answer(as_json, found.as_json, lambda: _show_randomness(found), int(not found.holds))
 
 
 def _show_randomness(found: Randomness) -> None:

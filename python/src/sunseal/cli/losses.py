@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.cli.console import out, print_json
+from sunseal.cli.console import answer, out, print_json
 from sunseal.cli.options import Json
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
@@ -33,12 +33,7 @@ def inject_command(asked: requests.Inject, as_json: Json = False) -> None:
 
     with bar(as_json, "cuts") as asked.progress:
         done = injecting.inject(**vars(asked))
-    if as_json:
-        print_json(done.to_dict())
-    else:
-        _show_injection(done)
-    if not done.passed:
-        raise typer.Exit(1)
+    answer(as_json, done.to_dict, lambda: _show_injection(done), int(not done.passed))
 
 
 def _show_injection(done: Any) -> None:
@@ -124,12 +119,7 @@ def least_command(asked: requests.LeastCapacitor, as_json: Json = False) -> None
 
     with bar(as_json, "cuts") as asked.progress:
         found = lasting.least_capacitor(**vars(asked))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _show_least(found)
-    if found.uncut:
-        raise typer.Exit(2)
+    answer(as_json, found.to_dict, lambda: _show_least(found), 2 if found.uncut else 0)
 
 
 def _show_least(found: Least) -> None:

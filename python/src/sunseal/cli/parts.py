@@ -12,7 +12,7 @@ from rich.table import Table
 
 from sunseal import boards, part_files, places, units
 from sunseal.asking import asked, quantity, request
-from sunseal.cli.console import out, print_json, writable
+from sunseal.cli.console import answer, out, print_json, writable
 from sunseal.cli.options import Json
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
@@ -77,10 +77,11 @@ def new_command(
         raise SunsealError(f"`{path}` is there already: remove it, or take another name")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    if as_json:
-        print_json({"file": str(path), "kind": kind, "part": name})
-    else:
-        out.print(f"wrote {path}: `sunseal part check {path}` checks it")
+    answer(
+        as_json,
+        lambda: {"file": str(path), "kind": kind, "part": name},
+        lambda: out.print(f"wrote {path}: `sunseal part check {path}` checks it"),
+    )
 
 
 @part_app.command("check")

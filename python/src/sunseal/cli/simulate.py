@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from sunseal import boards, places, units
 from sunseal.asking import FIGURE, REPORT, SEED, asked, request
-from sunseal.cli.console import PAGE, err, out, print_json, writable
+from sunseal.cli.console import PAGE, answer, err, out, print_json, writable
 from sunseal.cli.options import Board, Json
 from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
@@ -111,10 +111,7 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
             f"`{where}` cannot be written: {e.strerror or e}", hint=goes_on if kept.is_file() else None
         ) from e
     kept.unlink(missing_ok=True)
-    if as_json:
-        print_json(closing)
-    else:
-        out.print(demo.closing_table(closing))
+    answer(as_json, lambda: closing, lambda: out.print(demo.closing_table(closing)))
     if (never := played.never_ran()) is not None:
         err.print(escape(never))
         raise typer.Exit(1)

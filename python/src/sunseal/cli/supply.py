@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from sunseal import requests, units
-from sunseal.cli.console import out, print_json
+from sunseal.cli.console import answer, out, print_json
 from sunseal.cli.options import Output, report
 from sunseal.cli.spread import spread
 from sunseal.harvest.light import low_light_text
@@ -31,10 +31,7 @@ def size_command(asked: requests.Size, output: Output) -> None:
 
     sized = api.size(**vars(asked))
     output.draw(lambda: report("drawings").main(sized), lambda: report("planner_pages").page_of(sized))
-    if output.as_json:
-        print_json(sized.to_dict())
-    else:
-        _show_sized(sized)
+    answer(output.as_json, sized.to_dict, lambda: _show_sized(sized))
 
 
 def _show_sized(sized: Sized) -> None:

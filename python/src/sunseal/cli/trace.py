@@ -16,7 +16,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.asking import BOARD, FREQ, POWER, VARIANT, Option, asked, quantity, request
-from sunseal.cli.console import Figure, err, out, print_json, writable
+from sunseal.cli.console import Figure, answer, err, facts_table, out, print_json, writable
 from sunseal.cli.options import Json
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
@@ -220,9 +220,7 @@ def import_command(
     if as_json:
         print_json(facts)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     table.add_row("format", " · ".join(filter(None, (facts["format"], escape(facts["device"])))))
     table.add_row(
         "samples",
@@ -315,9 +313,7 @@ def _show_energy(found: Energy, rows: int) -> None:
         out.print(table)
         if len(found.windows) > rows:
             out.print(f"and {len(found.windows) - rows} more (`--rows`)")
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     several = len(found.windows) > 1
     table.add_row(
         "mean energy" if several else "energy",
@@ -434,12 +430,7 @@ def capacitor_command(asked: Discharge, as_json: Json = False) -> None:
         power=asked.power,
         seed=asked.seed,
     )
-    if as_json:
-        print_json(seen.to_dict())
-    else:
-        _show_seen(seen)
-    if not seen.agrees:
-        raise typer.Exit(1)
+    answer(as_json, seen.to_dict, lambda: _show_seen(seen), int(not seen.agrees))
 
 
 def _show_seen(seen: Virtual) -> None:
@@ -453,9 +444,7 @@ def _show_seen(seen: Virtual) -> None:
 
 
 def _capacitor_table(reading_: Any) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     u = f" ± {units.show(reading_.expanded_j, 'J', 2)} ({_percent(reading_.expanded_j / reading_.energy_j)}, 95 %)"
     table.add_row("energy", units.show(reading_.energy_j, "J") + (u if reading_.terms else "") + " an operation")
     table.add_row("voltages", f"{reading_.v1_v:.6g} V to {reading_.v2_v:.6g} V, {reading_.operations} operations")
@@ -661,9 +650,7 @@ def harvest_command(asked: Harvest, as_json: Json = False) -> None:
     if as_json:
         print_json(facts)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     step_s = float(found.time_s[-1]) / len(found.power_w)
     table.add_row("source", f"{found.kind}, {len(found.power_w):,} steps of {units.show(step_s, 's')}")
     table.add_row("energy", f"{units.show(found.energy_j, 'J')} at the maximum power point")

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import requests, units
-from sunseal.cli.console import err, out, print_json
+from sunseal.cli.console import answer, err, out
 from sunseal.cli.options import Output, report
 from sunseal.cli.spread import spread
 
@@ -49,12 +49,7 @@ def tune_command(
     with weighing(output.as_json) as asked.progress:
         tuned = api.tune(**vars(asked))
     output.draw(lambda: report("drawings").front(tuned), lambda: report("planner_pages").tuned(tuned))
-    if output.as_json:
-        print_json(tuned.to_dict())
-    else:
-        _show(tuned, rows)
-    if tuned.best is None:
-        raise typer.Exit(1)
+    answer(output.as_json, tuned.to_dict, lambda: _show(tuned, rows), 1 if tuned.best is None else 0)
 
 
 def _quantity(name: str, value: float) -> str:
