@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from sunseal import boards
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "errata"
 MODELS = ("follows", "does not", "not concerned")
@@ -23,7 +24,7 @@ class ErrataError(ValueError):
 def read(name: str, folder: Path = FOLDER) -> dict[str, Any]:
     """Read and check the errata of a chip or part."""
     path = folder / f"{name}.toml"
-    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    told = boards.read_toml(path)
     for fault in faults(told):
         raise ErrataError(f"data/errata/{path.name}: {fault}")
     return told

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ def _cell(value: Any) -> str:
 
 def read(room: str, name: str) -> dict[str, Any]:
     """Read a data file of the tree."""
-    return tomllib.loads((ROOT / "data" / room / f"{name}.toml").read_text(encoding="utf-8"))
+    return boards.read_toml(ROOT / "data" / room / f"{name}.toml")
 
 
 def names(room: str) -> list[str]:

@@ -79,6 +79,42 @@ def drawn(rng: random.Random, found: list[Any], most: int | None) -> list[Any]:
 # --- compiled routines ----------------------------------------------------------
 
 
+NOPS = {"msp430": b"\x03\x43", "avr": b"\x00\x00", "arm": b"\x00\xbf"}
+CARRY = {"msp430": ("SR", 1), "avr": ("SREG", 1), "arm": ("xPSR", 1 << 29)}
+"""Where an instruction set keeps its carry."""
+WRITES_MEMORY = {
+    "msp430": lambda first: first & 0xF080 >= 0x4080 or first & 0xFF80 == 0x1200,
+    "avr": lambda first: first & 0xD200 == 0x8200 or first & 0xFE00 == 0x9200,
+    "arm": lambda first: True,
+}
+"""Whether an instruction may, by its first word."""
+
+
+def changes_nothing(m: Any, kind: str, at: int, after: int, call: Any, tuples: Any) -> bool:
+    """Whether the right instruction wrote no memory, and left registers and carry as they were in all calls."""
+    if WRITES_MEMORY[kind](int.from_bytes(m.read(at, 2), "little")):
+        return False
+    kept: list[Any] = []
+    differs: list[bool] = []
+    flags, carry = CARRY[kind]
+
+    def state() -> Any:
+        held = dict(m.registers)
+        held["carry"] = held.pop(flags) & carry
+        held.pop("PC", None)
+        return held
+
+    m.hook(at, lambda m: kept.append(state()))
+    m.hook(after, lambda m: differs.append(bool(kept) and kept.pop() != state()))
+    for values in tuples:
+        call(*values)
+        if any(differs):
+            break
+    m.unhook(at)
+    m.unhook(after)
+    return not any(differs)
+
+
 def instructions(room: dict[str, Any], most: int | None, rng: random.Random, until_s: float) -> Tally:
     """Drop an instruction that a field's routine executes, or have it forget its carry."""
     sys.path.insert(0, str(ROOT / "firmware" / "tests"))
@@ -87,40 +123,7 @@ def instructions(room: dict[str, Any], most: int | None, rng: random.Random, unt
 
     from sunseal import EngineError, SunsealError
 
-    flags = {"msp430": "SR", "avr": "SREG", "arm": "xPSR"}
-    carry = {"msp430": 1, "avr": 1, "arm": 1 << 29}
-    nops = {"msp430": [b"\x03\x43"], "avr": [b"\x00\x00"], "arm": [b"\x00\xbf"]}
-    writes_memory = {
-        "msp430": lambda first: first & 0xF080 >= 0x4080 or first & 0xFF80 == 0x1200,
-        "avr": lambda first: first & 0xD200 == 0x8200 or first & 0xFE00 == 0x9200,
-        "arm": lambda first: True,
-    }
     operands = cache(carries.operands)
-
-    def changes_nothing(m: Any, at: int, after: int, call: Any, tuples: Any) -> bool:
-        """Whether the right instruction wrote no memory, and left registers and carry as they were in all calls."""
-        kind, first = family(m), int.from_bytes(m.read(at, 2), "little")
-        if writes_memory[kind](first):
-            return False
-        kept: list[Any] = []
-        differs: list[bool] = []
-
-        def state() -> Any:
-            held = dict(m.registers)
-            held["carry"] = held.pop(flags[kind]) & carry[kind]
-            held.pop("PC", None)
-            return held
-
-        m.hook(at, lambda m: kept.append(state()))
-        m.hook(after, lambda m: differs.append(bool(kept) and kept.pop() != state()))
-        for values in tuples:
-            call(*values)
-            if any(differs):
-                break
-        m.unhook(at)
-        m.unhook(after)
-        return not any(differs)
-
     tally = Tally()
     build = ROOT / "firmware" / "build"
     libraries = [p for board in room["boards"] for p in sorted((build / board).glob("library-ecc*.elf"))]
@@ -129,12 +132,13 @@ def instructions(room: dict[str, Any], most: int | None, rng: random.Random, unt
     for library in libraries:
         here = [operation for operation in OPERATIONS if is_in(library, operation.function)]
         m = machine(library)
+        kind = family(m)
         tried: list[tuple[Any, int, int, bytes, str]] = []
         for operation in here:
             for at, after in pairwise(carries.executed(m, operation)):
                 size, code = after - at, m.read(at, 4)
-                if size in (2, 4, 6) and code[:2] not in nops[family(m)]:
-                    tried.append((operation, at, after, nops[family(m)][0] * (size // 2), "dropped"))
+                if size in (2, 4, 6) and code[:2] != NOPS[kind]:
+                    tried.append((operation, at, after, NOPS[kind] * (size // 2), "dropped"))
                 if (other := carries.without_carry(m.device, code)) is not None:
                     tried.append((operation, at, after, other, "forgets its carry"))
         share = None if most is None else -(-most // len(libraries))
@@ -143,10 +147,10 @@ def instructions(room: dict[str, Any], most: int | None, rng: random.Random, unt
             before, place = m.snapshot(), m.describe(at)
             m.write(at, other)
             try:
-                for register in KEPT[family(m)]:
+                for register in KEPT[kind]:
                     m.registers[register] = 0x5A
                 caught = carries.wrong(operation, call, tuples) is not None
-                caught |= any(m.registers[register] != 0x5A for register in KEPT[family(m)])
+                caught |= any(m.registers[register] != 0x5A for register in KEPT[kind])
             except (EngineError, SunsealError):
                 caught = True
             m.restore(before)
@@ -154,7 +158,7 @@ def instructions(room: dict[str, Any], most: int | None, rng: random.Random, unt
             if caught:
                 same = False
             elif what == "dropped":
-                same = changes_nothing(m, at, after, call, tuples)
+                same = changes_nothing(m, kind, at, after, call, tuples)
             else:
                 same = len(carries.carries(m, at, [(call, tuples)])) == 1
             m.restore(before)

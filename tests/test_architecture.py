@@ -268,3 +268,45 @@ def test_no_function_of_rust_but_tables_is_above_80_lines() -> None:
         if n > 80
     }
     assert set(long) == set(TABLES.items()), long
+
+
+def python_functions(*paths: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Each function of Python files, with the name of its file."""
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield str(path.relative_to(ROOT)), node
+
+
+def test_no_function_of_python_is_above_80_lines() -> None:
+    long = {
+        (name, f.name): lines
+        for name, f in python_functions(*tracked(".py"))
+        if (lines := (f.end_lineno or f.lineno) - f.lineno + 1) > 80
+    }
+    assert long == {}
+
+
+def test_no_function_of_the_package_has_more_than_14_parameters() -> None:
+    """What is asked of a function or a command beyond that is a request (`sunseal.asking`)."""
+    wide = {
+        (name, f.name): given
+        for name, f in python_functions(*python_files())
+        if (given := len(f.args.posonlyargs + f.args.args + f.args.kwonlyargs)) > 14
+    }
+    assert wide == {}
+
+
+def test_an_option_of_the_command_line_stands_once() -> None:
+    """Its spelling and help are written in one place, whichever commands have it."""
+    seen: dict[tuple[str, str], list[str]] = {}
+    for path in python_files():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("Option", "asked", "typer.Option"):
+                continue
+            told = [*node.args, *(k.value for k in node.keywords if k.arg == "help")]
+            words = [t.value for t in told if isinstance(t, ast.Constant) and isinstance(t.value, str) and t.value]
+            if len(words) > 1:
+                seen.setdefault((words[0], words[-1]), []).append(f"{path.name}:{node.lineno}")
+    assert len(seen) > 150
+    assert {option: places for option, places in seen.items() if len(places) > 1} == {}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -93,6 +94,31 @@ def firmware() -> None:
         boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, "bench-sha256-hash")
     except SunsealError as e:
         require(False, str(e))
+
+
+def refused(done: Outcome, says: str) -> None:
+    """Hold that a command said in a sentence what is wrong with its input."""
+    assert done.status == 2, done
+    assert says in " ".join(done.err.split())
+    assert "Traceback" not in done.err
+
+
+@contextlib.contextmanager
+def opened(browser: Any, page: Path, ready: str, **context: str) -> Iterator[Any]:
+    """Open a page until something of it is ready; nothing may be asked of the network or logged."""
+    seen = browser.new_context(viewport={"width": 1200, "height": 900}, offline=True, **context)
+    tab = seen.new_page()
+    trouble: list[str] = []
+    asked: list[str] = []
+    tab.on("pageerror", lambda e: trouble.append(str(e)))
+    tab.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
+    tab.on("request", lambda r: asked.append(r.url))
+    tab.goto(page.as_uri())
+    tab.wait_for_selector(ready)
+    assert trouble == []
+    assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
+    yield tab
+    seen.close()
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from conftest import Cli, require
+from conftest import Cli, opened, require
 from sunseal import boards, demo
 from sunseal.doctor import server_path
 from sunseal.errors import SunsealError
@@ -132,37 +132,26 @@ def test_the_air_is_a_pcap_of_frames(played: tuple[Path, dict[str, Any]]) -> Non
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_report_opens_in_a_browser_and_fits(played: tuple[Path, dict[str, Any]], browser: Any, scheme: str) -> None:
     folder, closing = played
-    context = browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme=scheme, offline=True)
-    tab = context.new_page()
-    trouble: list[str] = []
-    asked: list[str] = []
-    tab.on("pageerror", lambda e: trouble.append(str(e)))
-    tab.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
-    tab.on("request", lambda r: asked.append(r.url))
-    tab.goto((folder / "report.html").as_uri())
-    tab.wait_for_selector("#figure-6 .main-svg")
-    assert trouble == []
-    assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
-    # The run, the ledger and four curves by script; the flame graph as plain SVG.
-    assert tab.locator(".js-plotly-plot").count() == 6
-    assert tab.locator("svg.flame text").count() > 10
-    assert tab.locator(".card b").first.inner_text() == str(closing["verified"])
-    headings = tab.locator("section h2").all_inner_texts()
-    assert headings[:3] == ["The run", "What the server says", "Energy ledger"]  # of half an hour
-    assert tab.locator("caption", has_text="mane2014/table-4.1").count() == 1
-    text, ground = (
-        tab.evaluate("([s, p]) => getComputedStyle(document.querySelector(s))[p]", [s, p])
-        for s, p in (("#figure-1 .x3title", "fill"), ("section", "backgroundColor"))
-    )
-    assert contrast(text, ground) > 7
-    for width in (1200, 400):
-        tab.set_viewport_size({"width": width, "height": 900})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        # Charts take the page's width, soon after a change; flows, whose labels would overlap, scroll.
-        frames = "[...document.querySelectorAll('.wide:has(.plotly-graph-div)')].map(ON)".replace("ON", ON)
-        tab.wait_for_function(f"{frames}.every(([fits, flows]) => fits || flows)", timeout=20_000)
-        assert [flows for _, flows in tab.evaluate(frames)].count(False) == 5
-    context.close()
+    with opened(browser, folder / "report.html", "#figure-6 .main-svg", color_scheme=scheme) as tab:
+        # The run, the ledger and four curves by script; the flame graph as plain SVG.
+        assert tab.locator(".js-plotly-plot").count() == 6
+        assert tab.locator("svg.flame text").count() > 10
+        assert tab.locator(".card b").first.inner_text() == str(closing["verified"])
+        headings = tab.locator("section h2").all_inner_texts()
+        assert headings[:3] == ["The run", "What the server says", "Energy ledger"]  # of half an hour
+        assert tab.locator("caption", has_text="mane2014/table-4.1").count() == 1
+        text, ground = (
+            tab.evaluate("([s, p]) => getComputedStyle(document.querySelector(s))[p]", [s, p])
+            for s, p in (("#figure-1 .x3title", "fill"), ("section", "backgroundColor"))
+        )
+        assert contrast(text, ground) > 7
+        for width in (1200, 400):
+            tab.set_viewport_size({"width": width, "height": 900})
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            # Charts take the page's width, soon after a change; flows, whose labels would overlap, scroll.
+            frames = "[...document.querySelectorAll('.wide:has(.plotly-graph-div)')].map(ON)".replace("ON", ON)
+            tab.wait_for_function(f"{frames}.every(([fits, flows]) => fits || flows)", timeout=20_000)
+            assert [flows for _, flows in tab.evaluate(frames)].count(False) == 5
 
 
 ON = "e => [e.scrollWidth <= e.clientWidth, e.firstChild.data.some(t => t.type === 'sankey')]"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import os
@@ -10,17 +11,21 @@ import pty
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from conftest import Cli
-from sunseal import boards
+from sunseal import boards, requests, units
+from sunseal.asking import Fields, Option, answers, asked, request
 from sunseal.cli import app, examples
 from sunseal.cli.spread import spread
+from sunseal.errors import SunsealError
 
 
 @pytest.mark.parametrize("args", [(), ("-h",), ("--help",)])
@@ -144,10 +149,10 @@ def test_each_command_has_examples_that_it_understands(sunseal: Cli) -> None:
     commands = {p: c for name in app.COMMANDS for p, c in _commands(group.get_command(None, name), name)}
     assert set(examples.EXAMPLES) == set(commands)
     for path, command in commands.items():
-        for asked, line in examples.lines(path):
+        for question, line in examples.lines(path):
             words = shlex.split(line)[1 + len(path.split()) :]
             command.make_context(path, words)
-            assert asked[0].isupper() and asked[-1] not in ".:", asked
+            assert question[0].isupper() and question[-1] not in ".:", question
     told = sunseal("coupon", "analyze", "--help").out
     assert told.endswith("--function seal --runtime-input message:64\n") and "\nExamples:\n" in told
 
@@ -206,3 +211,56 @@ def test_the_fields_of_a_request_become_options() -> None:
     assert list(inspect.signature(spreading).parameters) == ["times", "loud"]
     spreading(times=3, loud=True)
     assert seen == [(Asked(3), True)]
+
+
+@request
+class Lasting:
+    """A request, as the tests here need it."""
+
+    name: str = asked("", "A name.")
+    _: KW_ONLY
+    time_s: float = asked("--time", "A time.", read=units.time_s, typed="2s", default=2.0)
+    limit: int | None = asked("--limit", "A number.", int, min=1, default=None)
+    table: Mapping[str, float] | None = asked(
+        {"low_v": Option("--low", "Volts.", read=units.voltage_v), "share": Option("--share", "A share.", float)},
+        default=None,
+    )
+    heard: object = None
+
+
+def test_a_request_is_the_signature_of_its_function_and_the_options_of_its_command() -> None:
+    @answers(Lasting)
+    def lasting(to: Lasting) -> list[object]:
+        return [to.name, to.time_s, to.limit, to.table, to.heard]
+
+    assert lasting("a", time_s=1.5, heard=all) == ["a", 1.5, None, None, all]
+    assert list(inspect.signature(lasting).parameters) == ["name", "time_s", "limit", "table", "heard"]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'times'"):
+        lasting("a", times=2)  # type: ignore[call-arg]
+    told: list[object] = []
+
+    def command(asked: Lasting) -> None:
+        told.append(lasting(**vars(asked)))
+
+    command.__annotations__["asked"] = Lasting
+    app = typer.Typer()
+    app.command()(spread(command))
+    run = CliRunner()
+    assert run.invoke(app, ["a"]).exit_code == 0
+    assert run.invoke(app, ["b", "--time", "1min", "--limit", "3", "--low", "1.8V"]).exit_code == 0
+    assert told == [["a", 2.0, None, None, None], ["b", 60.0, 3, {"low_v": 1.8}, None]]
+    assert run.invoke(app, ["a", "--limit", "0"]).exit_code == 2
+    assert isinstance(run.invoke(app, ["a", "--time", "soon"]).exception, SunsealError)
+
+
+def test_what_the_help_shows_as_default_is_the_default_of_the_function() -> None:
+    shown = 0
+    for name, kind in vars(requests).items():
+        for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
+            option = field.metadata.get("option")
+            if isinstance(option, Option) and option.read and option.typed is not None:
+                value = option.read(option.typed, option.name)
+                value = value[field.name] if isinstance(value, Fields) else value
+                assert value == field.default, f"{name}.{field.name}"
+                shown += 1
+    assert shown >= 5

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sunseal as tool
-from conftest import Cli
+from conftest import Cli, opened
 from sunseal import api, boards, citing, published
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
@@ -173,34 +173,23 @@ def test_what_a_full_store_refuses_is_thrown_away_and_nothing_is_in_scarcity(fir
 # --- Pages -----------------------------------------------------------------------------------
 
 
-def opened(browser: Any, page: str, tmp_path: Path) -> Any:
-    """Open a page; nothing may be asked of the network, logged or stick out, and every picture holds something."""
+def headings(browser: Any, page: str, tmp_path: Path) -> Any:
+    """Open a page: nothing sticks out, and every picture holds something. Return its headings."""
     path = tmp_path / "report.html"
     path.write_text(page, encoding="utf-8")
-    context = browser.new_context(viewport={"width": 1200, "height": 900}, offline=True)
-    tab = context.new_page()
-    trouble: list[str] = []
-    asked: list[str] = []
-    tab.on("pageerror", lambda e: trouble.append(str(e)))
-    tab.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
-    tab.on("request", lambda r: asked.append(r.url))
-    tab.goto(path.as_uri())
     count = page.count('class="plotly-graph-div"')
-    tab.wait_for_selector(f"#figure-{count} .main-svg")
-    assert trouble == []
-    assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
-    drawn = tab.evaluate(
-        """[...document.querySelectorAll('.js-plotly-plot')].map(
-             g => g.querySelectorAll('.point, .points path, .js-line, .sankey-link').length)"""
-    )
-    assert len(drawn) == count
-    assert min(drawn) > 0, drawn
-    for width in (1200, 400):
-        tab.set_viewport_size({"width": width, "height": 900})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    headings: list[str] = tab.locator("section h2").all_inner_texts()
-    context.close()
-    return headings
+    with opened(browser, path, f"#figure-{count} .main-svg") as tab:
+        drawn = tab.evaluate(
+            """[...document.querySelectorAll('.js-plotly-plot')].map(
+                 g => g.querySelectorAll('.point, .points path, .js-line, .sankey-link').length)"""
+        )
+        assert len(drawn) == count
+        assert min(drawn) > 0, drawn
+        for width in (1200, 400):
+            tab.set_viewport_size({"width": width, "height": 900})
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        found: list[str] = tab.locator("section h2").all_inner_texts()
+    return found
 
 
 def _tuned() -> str:
@@ -286,7 +275,7 @@ def test_a_report_opens_in_a_browser(
     write: Callable[[], str] | None, wanted: set[str], browser: Any, firmware: None, tmp_path: Path
 ) -> None:
     page = _scenario(tmp_path) if write is None else write()
-    assert {*opened(browser, page, tmp_path)} >= {*wanted, "Assumptions and sources"}
+    assert {*headings(browser, page, tmp_path)} >= {*wanted, "Assumptions and sources"}
 
 
 def test_a_report_is_the_same_bytes_twice(firmware: None) -> None:
@@ -323,7 +312,7 @@ def test_a_notebook_runs(name: str, browser: Any, firmware: None, tmp_path: Path
     except SunsealError as e:
         pytest.fail(str(e))
     if name == "planner":
-        assert {*opened(browser, names["page"], tmp_path)} >= {"The choice", "What the margin depends on"}
+        assert {*headings(browser, names["page"], tmp_path)} >= {"The choice", "What the margin depends on"}
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import boards, citing
+from sunseal import boards, citing, requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from sunseal.loop.fleet import Fleet
     from sunseal.loop.simulation import Played, Watch
-    from sunseal.planner import operations
+    from sunseal.measurement.switching import Between
     from sunseal.planner.lifetime import Lifetime
     from sunseal.planner.plan import Planned
     from sunseal.planner.size import Sized
@@ -59,23 +60,8 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
     return published.reproduce(table_id, progress)
 
 
-def tune(
-    workloads: Iterable[str] | None = None,
-    *,
-    operation: str = "sign",
-    board_names: Iterable[str] | None = None,
-    energy_j: float | None = None,
-    latency_s: float | None = None,
-    power_w: float | None = None,
-    security_bits: int | None = None,
-    flash_bytes: float | None = None,
-    ram_bytes: float | None = None,
-    voltages_v: Sequence[float] = (),
-    best: str | None = None,
-    every_s: float | None = None,
-    power: str = measuring.DEFAULT_POWER,
-    progress: operations.Progress | None = None,
-) -> Tuned:
+@answers(requests.Tune)
+def tune(to: requests.Tune) -> Tuned:
     """Find the operating points within bounds (Mane 2014, chapter 5), over all curves at once.
 
     `workloads`, else all that do `operation`; each bound is at most, but the security level, which is at least.
@@ -86,31 +72,31 @@ def tune(
     from sunseal.planner import tune as tuning
 
     given = {
-        "energy": energy_j,
-        "latency": latency_s,
-        "power": power_w,
-        "security": security_bits,
-        "flash": flash_bytes,
-        "ram": ram_bytes,
+        "energy": to.energy_j,
+        "latency": to.latency_s,
+        "power": to.power_w,
+        "security": to.security_bits,
+        "flash": to.flash_bytes,
+        "ram": to.ram_bytes,
     }
     bounds = {name: float(value) for name, value in given.items() if value is not None}
-    names = list(workloads or ()) or [w.name for w in boards.WORKLOADS.values() if w.operation == operation]
+    names = list(to.workloads or ()) or [w.name for w in boards.WORKLOADS.values() if w.operation == to.operation]
     if not names:
         known = sorted({w.operation for w in boards.WORKLOADS.values()})
-        raise SunsealError(f"no workload does `{operation}`; known operations: {', '.join(known)}")
-    wanted = list(board_names or ())
+        raise SunsealError(f"no workload does `{to.operation}`; known operations: {', '.join(known)}")
+    wanted = list(to.board_names or ())
     chosen = every.operations(names, wanted)
     if not chosen:
         raise SunsealError(f"none of the boards {', '.join(wanted)} has any of {', '.join(names)}")
-    if power != measuring.DEFAULT_POWER:
+    if to.power != measuring.DEFAULT_POWER:
         # A set named by a paper is for the paper's device.
-        chosen = [o for o in chosen if _has_set(power, o.board)]
+        chosen = [o for o in chosen if _has_set(to.power, o.board)]
         if not chosen:
-            raise SunsealError(f"no chosen board has the parameter set `{power}`")
-    frame = every.points(chosen, power=power, voltages_v=voltages_v, progress=progress)
+            raise SunsealError(f"no chosen board has the parameter set `{to.power}`")
+    frame = every.points(chosen, power=to.power, voltages_v=to.voltages_v, progress=to.progress)
     others = [] if wanted else [name for name in boards.names("boards") if name not in boards.of_nodes()]
     left_out = tuple(name for name in others if any(boards.has_workload(name, work) for work in names))
-    return replace(tuning.tune(frame, bounds, best, every_s), left_out=left_out)
+    return replace(tuning.tune(frame, bounds, to.best, to.every_s), left_out=left_out)
 
 
 def _has_set(power: str, board: str) -> bool:
@@ -121,33 +107,24 @@ def _has_set(power: str, board: str) -> bool:
     return True
 
 
-def _measured(workload: str, **where: Any) -> measuring.Measurement:
-    measured = measuring.measure(workload, **where)
+def _measured(to: requests.Work) -> measuring.Measurement:
+    where = {name: getattr(to, name) for name in ("board", "variant", "freq_hz", "vcc_v", "power")}
+    measured = measuring.measure(to.workload, **where)
     if measured.result_valid is False:
-        raise SunsealError(f"`{workload}` gives a wrong result on {measured.board}, so its price means nothing")
+        raise SunsealError(f"`{to.workload}` gives a wrong result on {measured.board}, so its price means nothing")
     return measured
 
 
-def size(
-    workload: str = "ecdsa-p256-sign",
-    *,
-    every_s: float = 600.0,
-    board: str = boards.DEFAULT_BOARD,
-    variant: Sequence[str] = (),
-    freq_hz: int | None = None,
-    vcc_v: float | None = None,
-    power: str = measuring.DEFAULT_POWER,
-    radio_j: float | None = None,
-    sends_bytes: int = 16,
-    dbm: int = 0,
-    sleep_w: float | None = None,
-    capacitance_f: float | None = None,
-    supply: str | None = None,
-    margin: float = 2.0,
-    overhead_j: float = 0.125,
-    shading: float = 1.0,
-    year: bool = True,
-) -> Sized:
+def _between(to: requests.Work, vcc_v: float) -> Between | None:
+    """Return what a coprocessor takes between two uses."""
+    from sunseal.measurement import switching
+
+    variant = tuple(sorted(boards.variant(tuple(to.variant), to.board).items()))
+    return switching.of(to.workload, to.board, variant, vcc_v, to.power)
+
+
+@answers(requests.Size)
+def size(to: requests.Size) -> Sized:
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), and play the node through a typical year.
 
     With each operation a REPORT of `sends_bytes` goes out, with the signature, in the link layer's packets at `dbm`;
@@ -157,42 +134,41 @@ def size(
     left on where that takes less.
     """
     from sunseal.loop import fleet as fleets
-    from sunseal.measurement import switching
     from sunseal.planner import asleep, radio
     from sunseal.planner import size as sizing
 
-    if not margin >= 1:
-        raise SunsealError(f"the margin {margin:g} is below 1: the operation could not be paid from what is stored")
-    m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
-    exchange, sleep = None, asleep.of_board(board, m.vcc_v, power) if sleep_w is None else None
-    if radio_j is None and "radio" in boards.board(board):
-        body_bytes = radio.REPORT_BYTES + sends_bytes + radio.added_bytes(boards.workload(workload))
-        exchange = radio.prices(radio.of_board(board).name, dbm, m.vcc_v).exchange(body_bytes)
+    if not to.margin >= 1:
+        raise SunsealError(f"the margin {to.margin:g} is below 1: the operation could not be paid from what is stored")
+    m, board = _measured(to), to.board
+    exchange, sleep = None, asleep.of_board(board, m.vcc_v, to.power) if to.sleep_w is None else None
+    if to.radio_j is None and "radio" in boards.board(board):
+        body_bytes = radio.REPORT_BYTES + to.sends_bytes + radio.added_bytes(boards.workload(to.workload))
+        exchange = radio.prices(radio.of_board(board).name, to.dbm, m.vcc_v).exchange(body_bytes)
     demand = sizing.Demand(
         compute_j=m.energy_j + (sleep.beside_w[0] * m.time_s if sleep else 0.0),
         compute_s=m.time_s,
-        radio_j=exchange.send_j[0] if exchange else radio_j or 0.0,
+        radio_j=exchange.send_j[0] if exchange else to.radio_j or 0.0,
         radio_s=exchange.time_s if exchange else 0.0,
-        sleep_w=sleep.total_w[0] if sleep else sleep_w or 0.0,
-        period_s=every_s,
-        margin=margin,
-        overhead_j=overhead_j,
+        sleep_w=sleep.total_w[0] if sleep else to.sleep_w or 0.0,
+        period_s=to.every_s,
+        margin=to.margin,
+        overhead_j=to.overhead_j,
     )
-    between = switching.of(workload, board, _variant(board, variant), m.vcc_v, power)
+    between = _between(to, m.vcc_v)
     ways = sizing.ways(demand, between)
     demand = min(ways, key=lambda d: d.mean_w)
-    lender = supply or board
+    lender = to.supply or board
     own = sizing.supply_of(lender)
-    light = fleets.sunlight(lender, {"shading": shading}) if year else None
+    light = fleets.sunlight(lender, {"shading": to.shading}) if to.year else None
     sized = sizing.size(
         demand,
         board,
-        store_f=own["capacitance_f"] if capacitance_f is None else capacitance_f,
+        store_f=own["capacitance_f"] if to.capacitance_f is None else to.capacitance_f,
         v_max_v=own["v_max_v"],
         cutoff_v=own["v_cut_v"],
         trace=(light.time_s.tolist(), light.power_w.tolist()) if light else None,
         efficiency=own["charge_efficiency"],
-        lender=supply,
+        lender=to.supply,
         others=[d for d in ways if d is not demand],
     )
     cited = m.cite() + citing.of(
@@ -204,10 +180,6 @@ def size(
     if sized.year is not None and light is not None:
         sized = replace(sized, year={**sized.year, "low_light": list(light.low_light)})
     return replace(sized, measured=m, asleep=sleep, exchange=exchange, between=between, citations=cited)
-
-
-def _variant(board: str, pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(boards.variant(tuple(pairs), board).items()))
 
 
 def plan(requirements: str | Path | Mapping[str, Any], *, best: int = 5, check: bool = True) -> Planned:
@@ -225,25 +197,8 @@ ACCELERATED = 1000.0
 """How much faster than the firmware an accelerator is taken to be (Piotrowski 2006, section 5)."""
 
 
-def lifetime(
-    workload: str = "ecdsa-secp160r1-sign",
-    *,
-    every_s: float = 0.0,
-    board: str = "mica2dot",
-    variant: Sequence[str] = (),
-    freq_hz: int | None = None,
-    vcc_v: float | None = None,
-    power: str = measuring.DEFAULT_POWER,
-    battery: str | None = None,
-    cutoff_v: float = 2.8,
-    sleep_w: float | None = None,
-    bits: int = 0,
-    receives: int = 0,
-    hops: int = 0,
-    dbm: int = 0,
-    accelerator_j: float | None = None,
-    converter: str | None = None,
-) -> Lifetime:
+@answers(requests.Life)
+def lifetime(to: requests.Life) -> Lifetime:
     """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4).
 
     `every_s` 0 is without pause; `bits` are sent with each operation at `dbm` and `receives` bits come in, both in
@@ -251,40 +206,39 @@ def lifetime(
     `accelerator_j` is the operation's energy in hardware instead; `converter` is switched on below the cut-off, such
     as `ti-tps61000`.
     """
-    from sunseal.measurement import switching
     from sunseal.planner import asleep, radio
     from sunseal.planner import lifetime as life
 
-    part = battery or life.battery_of(board)
-    m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
-    if hops and not bits:
+    part = to.battery or life.battery_of(to.board)
+    m, board, hops = _measured(to), to.board, to.hops
+    if hops and not to.bits:
         raise SunsealError(f"{hops} hops of nothing: `bits` says how long the messages are that the node passes on")
     sent = received = None
-    if bits or receives:
-        prices = radio.prices(radio.of_board(board).name, dbm, m.vcc_v)
-        sent, received = prices.exchange(math.ceil(bits / 8)), prices.exchange(math.ceil(receives / 8))
-    sleep = asleep.of_board(board, m.vcc_v, power) if sleep_w is None else None
-    between = switching.of(workload, board, _variant(board, variant), m.vcc_v, power)
+    if to.bits or to.receives:
+        prices = radio.prices(radio.of_board(board).name, to.dbm, m.vcc_v)
+        sent, received = prices.exchange(math.ceil(to.bits / 8)), prices.exchange(math.ceil(to.receives / 8))
+    sleep = asleep.of_board(board, m.vcc_v, to.power) if to.sleep_w is None else None
+    between = _between(to, m.vcc_v)
     use = life.Use(
-        operation=workload,
+        operation=to.workload,
         board=board,
         vcc_v=m.vcc_v,
-        energy_j=m.energy_j if accelerator_j is None else accelerator_j,
-        time_s=m.time_s if accelerator_j is None else m.time_s / ACCELERATED,
+        energy_j=m.energy_j if to.accelerator_j is None else to.accelerator_j,
+        time_s=m.time_s if to.accelerator_j is None else m.time_s / ACCELERATED,
         radio_j=(1 + hops) * sent.send_j[0] + hops * sent.receive_j[0] + received.receive_j[0]
         if sent and received
         else 0.0,
         radio_s=(1 + 2 * hops) * sent.time_s + received.time_s if sent and received else 0.0,
-        sleep_w=sleep.total_w[0] if sleep else sleep_w or 0.0,
-        period_s=every_s,
+        sleep_w=sleep.total_w[0] if sleep else to.sleep_w or 0.0,
+        period_s=to.every_s,
         beside_w=sleep.beside_w[0] if sleep else 0.0,
-        coprocessor_j=between.energy_j(every_s - m.time_s) if between else 0.0,
+        coprocessor_j=between.energy_j(to.every_s - m.time_s) if between else 0.0,
     )
-    boost = None if converter is None else life.Boost.load(converter)
-    found = life.of(use, life.Cell.load(part), cutoff_v, boost)
+    boost = None if to.converter is None else life.Boost.load(to.converter)
+    found = life.of(use, life.Cell.load(part), to.cutoff_v, boost)
     cited = m.cite() + citing.of(
         power_sets=asleep.power_sets(board),
-        parts=filter(None, (part, converter)),
+        parts=filter(None, (part, to.converter)),
         papers=["piotrowski2006"],
     )
     return replace(found, measured=m, asleep=sleep, exchange=sent, between=between, citations=cited)

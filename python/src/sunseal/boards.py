@@ -48,14 +48,14 @@ def home() -> Path:
     )
 
 
-def read_toml(path: Path) -> dict[str, object]:
-    """Read a data file; a broken one is named with its line."""
+def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:
+    """Read a TOML file; one that is absent or broken is named, with the line."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
-        raise SunsealError(f"`{path}` cannot be read: {e.strerror or e}") from e
+        raise SunsealError(f"`{path}` cannot be read: {e.strerror or e}", hint) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise SunsealError(f"`{path}` is not valid TOML: {e}") from e
+        raise SunsealError(f"`{path}` is not valid TOML: {e}", hint) from e
 
 
 @cache

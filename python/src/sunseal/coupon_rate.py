@@ -10,12 +10,12 @@ operation every E/P, and no faster than one every D.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError, unknown
 from sunseal.loop import simulation
 from sunseal.machine import Machine
@@ -369,17 +369,13 @@ def around(power: str) -> Rates:
     return rates(power=power)
 
 
-def rates(
-    lights_w: Sequence[float] = (),
-    *,
-    board: str = BOARD,
-    power: str = measuring.DEFAULT_POWER,
-    recovery: bool = False,
-) -> Rates:
+@answers(requests.Rates)
+def rates(to: requests.Rates) -> Rates:
     """Play the three stores at each harvested power; without any, around where latency becomes the limit.
 
     With `recovery`, the first answer after starvation as well (section 3.5.1), on stores of `CHARGE_SHARES`.
     """
+    lights_w, board, power = to.lights_w, to.board, to.power
     if board != BOARD:
         raise unknown("board with a program for the rate", board, [BOARD])
     for light_w in lights_w:
@@ -396,7 +392,7 @@ def rates(
     at = lights_w or [factor * harvested_w(whole.energy_j / whole.time_s) for factor in FACTORS]
     points = tuple(_point(kind, light_w, costs, weights) for light_w in at for kind in KINDS)
     recoveries: tuple[Recovery, ...] = ()
-    if recovery:
+    if to.recovery:
         light_w = RECOVERY_FACTOR * harvested_w(whole.energy_j / whole.time_s)
         recoveries = tuple(_recover(share, light_w, whole.energy_j, weights) for share in CHARGE_SHARES)
     return Rates(board, weights.name, FREQ_HZ, VCC_V, *costs, points, recoveries)

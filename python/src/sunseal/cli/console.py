@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sunseal.asking import FIGURE, REPORT
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
     from rich.status import Status
+    from rich.table import Table
 
 
 PIPE_COLUMNS = 1000
@@ -99,12 +101,30 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
+def answer(as_json: bool, told: Callable[[], Any], show: Callable[[], object], status: int = 0) -> None:
+    """Give an answer as JSON, or show it to a person, and end with a status."""
+    if as_json:
+        print_json(told())
+    else:
+        show()
+    if status:
+        raise typer.Exit(status)
+
+
+def facts_table() -> Table:
+    """Make a table of facts, the name of each in its first column."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column()
+    return table
+
+
 PICTURE = (".svg", ".png", ".pdf")
 PAGE = (".html",)
-Report = Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")]
-Figure = Annotated[
-    Path | None, typer.Option("--figure", help="Draw its main figure into this .svg, .png or .pdf file.")
-]
+Report = Annotated[Path | None, REPORT]
+Figure = Annotated[Path | None, FIGURE]
 
 
 def writable(path: Path | None, endings: Sequence[str] = PICTURE) -> None:

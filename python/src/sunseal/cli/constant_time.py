@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from sunseal import boards, units
-from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Adc, Board, Json, Until, Variant, loaded
+from sunseal.asking import ADC, BOARD, VARIANT, asked, request
+from sunseal.cli.console import answer, err, out, print_json
+from sunseal.cli.options import UNTIL, Json, loaded
 from sunseal.cli.progress import bar
+from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 from sunseal.measurement import constant_time
 from sunseal.measurement import constant_time_matrix as matrices
@@ -22,75 +24,76 @@ from sunseal.measurement import constant_time_matrix as matrices
 IN_FILE = "In a C file for --matrix a comment line `sunseal constant-time: --secret key --public tag` says the same."
 
 
-def constant_time_command(
-    elf: Annotated[
+@request
+class Followed:
+    """Which bytes are secret, and the run or the binaries in which they are followed."""
+
+    elf: Path = asked(
+        "",
+        "Your program, or a workload with its operands in `bench_input`; with --matrix, a source in one file.",
         Path,
-        typer.Argument(
-            metavar="FILE.elf|WORKLOAD|FILE.c",
-            help="Your program, or a workload with its operands in `bench_input`; with --matrix, a source in one file.",
-        ),
-    ],
-    secret: Annotated[
-        list[str] | None, typer.Option("--secret", help=f"Symbol with secret bytes. Repeatable. {IN_FILE}")
-    ] = None,
-    board: Board = boards.DEFAULT_BOARD,
-    public: Annotated[
-        list[str] | None,
-        typer.Option("--public", help="Symbol that is no secret once written, such as a signature. Repeatable."),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from", help="Symbol from which the bytes are secret; else `main`, or the reset where there is none."
-        ),
-    ] = None,
-    until: Until = None,
-    time: Annotated[
-        str | None, typer.Option("--for", help="Simulated time to run, such as 20ms; a matrix: else 10s.")
-    ] = None,
-    inputs: Annotated[list[Path] | None, typer.Option("--input", metavar="FILE", help=constant_time.INPUT_HELP)] = None,
-    matrix: Annotated[
+        metavar="FILE.elf|WORKLOAD|FILE.c",
+    )
+    secret: Sequence[str] = asked("--secret", f"Symbol with secret bytes. Repeatable. {IN_FILE}", list[str], default=())
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    public: Sequence[str] = asked(
+        "--public", "Symbol that is no secret once written, such as a signature. Repeatable.", list[str], default=()
+    )
+    start: str | None = asked(
+        "--from",
+        "Symbol from which the bytes are secret; else `main`, or the reset where there is none.",
+        default=None,
+    )
+    until: str | None = asked(UNTIL, default=None)
+    time_s: float | None = asked(
+        "--for",
+        "Simulated time to run, such as 20ms; a matrix: else 10s.",
+        read=units.time_s,
+        called="time",
+        default=None,
+    )
+    inputs: Sequence[Path] = asked(
+        "--input", constant_time.INPUT_HELP, list[Path], metavar="FILE", called="inputs", default=()
+    )
+    matrix: bool = asked(
+        "--matrix",
+        "Compile FILE.c by each compiler that is there at -O0 to -Os for four instruction sets.",
         bool,
-        typer.Option(
-            "--matrix", help="Compile FILE.c by each compiler that is there at -O0 to -Os for four instruction sets."
-        ),
-    ] = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
-    ] = None,
-    adc: Adc = None,
-    variant: Variant = None,
-    as_json: Json = False,
-) -> None:
+        default=False,
+    )
+    jobs: int | None = asked("--jobs", "Of a matrix: cells at a time; else one a core.", int, min=1, default=None)
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+    variant: Sequence[str] = asked(VARIANT, default=())
+
+
+@spread
+def constant_time_command(asked: Followed, as_json: Json = False) -> None:
     """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
 
     Exit status 0: clean; 1: something does; 2: undecided, as the run left something open, which is named: it did not
     reach its end, a secret was never read or was overwritten, or secret data went through a block that is not followed.
     """
-    time_s = None if time is None else units.time_s(time)
-    if matrix and adc:
+    if asked.matrix and asked.adc_v:
         raise SunsealError("`--adc` belongs to one program; a matrix of --matrix has none of a board's inputs")
-    if matrix:
-        given = matrices.Question(tuple(secret or ()), tuple(public or ()), start, until, time_s, tuple(inputs or ()))
-        raise typer.Exit(_show_matrix(elf, given, jobs, as_json))
-    if not secret:
+    if asked.matrix:
+        given = matrices.Question(
+            tuple(asked.secret), tuple(asked.public), asked.start, asked.until, asked.time_s, tuple(asked.inputs)
+        )
+        raise typer.Exit(_show_matrix(asked.elf, given, asked.jobs, as_json))
+    if not asked.secret:
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
+    program = loaded(asked.elf, asked.board, asked.variant, asked.adc_v)
     judged = constant_time.program(
-        board,
-        loaded(elf, board, variant, adc),
-        secret,
-        public=public or (),
-        start=start,
-        until=until,
-        time_s=time_s,
-        inputs=inputs or (),
+        asked.board,
+        program,
+        list(asked.secret),
+        public=asked.public,
+        start=asked.start,
+        until=asked.until,
+        time_s=asked.time_s,
+        inputs=asked.inputs,
     )
-    if as_json:
-        print_json(judged.as_json())
-    else:
-        _show(judged, elf.name)
-    if judged.exit_status:
-        raise typer.Exit(judged.exit_status)
+    answer(as_json, judged.as_json, lambda: _show(judged, asked.elf.name), judged.exit_status)
 
 
 def _show(judged: constant_time.Verdict, name: str) -> None:

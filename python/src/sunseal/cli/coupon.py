@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards, coupon_rate, units
-from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Board, Json, Output, Power, Variant, Vcc, report, vcc_of
+from sunseal import requests, units
+from sunseal.asking import BOARD, asked, request
+from sunseal.cli.console import answer, err, out
+from sunseal.cli.options import Json, Output, report
+from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
-from sunseal.measurement import coupon, measuring, precomputable
 
 if TYPE_CHECKING:
+    from sunseal import coupon_rate
+    from sunseal.measurement import coupon, precomputable
     from sunseal.measurement.leakage import Leakage
     from sunseal.measurement.randomness import Randomness
     from sunseal.planner.breakeven import BreakEven
@@ -34,63 +37,17 @@ def _group() -> None:
 
 
 @coupon_app.command("analyze")
-def analyze_command(
-    elf: Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")],
-    function: Annotated[str, typer.Option("--function", help="The operation: followed from its entry to its return.")],
-    runtime_input: Annotated[
-        list[str],
-        typer.Option(
-            "--runtime-input",
-            metavar="BUF[:LEN]",
-            help="Bytes that are there at run time only: symbol, symbol+offset:bytes or 0xADDRESS:bytes. Repeatable.",
-        ),
-    ],
-    output: Annotated[
-        list[str] | None,
-        typer.Option("--output", metavar="BUF[:LEN]", help="What the operation leaves as its result. Repeatable."),
-    ] = None,
-    board: Board = boards.DEFAULT_BOARD,
-    call: Annotated[int, typer.Option("--call", min=1, help="Follow this call of the function, 1 first.")] = 1,
-    given: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--input",
-            metavar="FILE",
-            help="Values to write before the start: `symbol = VALUE`; of several, a run each.",
-        ),
-    ] = None,
-    runs: Annotated[
-        int, typer.Option("--runs", min=1, help="Follow so many runs; all behind the first with runtime inputs drawn.")
-    ] = 1,
-    seed: Annotated[int, typer.Option("--seed", help="Of the inputs that are drawn.")] = 1,
-    power: Power = measuring.DEFAULT_POWER,
-    vcc: Vcc = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def analyze_command(asked: requests.Analyze, as_json: Json = False) -> None:
     """Say which cycles and joules of a function do not depend on its runtime input, and what a coupon would carry.
 
     A run shows the way that its input took; of several (--runs, or --input for each) it is told what holds in all.
     Exit status 2: a run used what is not followed (DMA, bit-band), which is named, and the split may be wrong.
     """
-    found = precomputable.analyze(
-        elf,
-        function,
-        runtime_input,
-        board=board,
-        output=output or (),
-        power=power,
-        vcc_v=vcc_of(vcc),
-        call=call,
-        given=given or None,
-        runs=runs,
-        seed=seed,
-    )
-    if as_json:
-        print_json(found.as_json())
-    else:
-        _show(found)
-    if found.not_followed:
-        raise typer.Exit(2)
+    from sunseal.measurement import precomputable
+
+    found = precomputable.analyze(**vars(asked))
+    answer(as_json, found.as_json, lambda: _show(found), 2 if found.not_followed else 0)
 
 
 def _show(a: precomputable.Analysis) -> None:
@@ -143,22 +100,16 @@ def _some(cuts: tuple[precomputable.Cut, ...], most: int = 12) -> list[precomput
 
 
 @coupon_app.command("metrics")
-def metrics_command(
-    kind: Annotated[str | None, typer.Option("--kind", help="One kind of coupon, such as `ctr` or `p256`.")] = None,
-    board: Board = "msp430fr5994-launchpad",
-    variant: Variant = None,
-    power: Power = measuring.DEFAULT_POWER,
-    as_json: Json = False,
-) -> None:
+@spread
+def metrics_command(asked: requests.Metrics, as_json: Json = False) -> None:
     """Price coupons: the operation whole, ahead of time and at run time, the ratios, and what the store adds.
 
     At the clock after a reset, as programming flash takes its time at any clock.
     """
-    found = coupon.metrics(kind, board=board, variant=variant or (), power=power)
-    if as_json:
-        print_json([m.as_json() for m in found])
-    else:
-        _show_metrics(found)
+    from sunseal.measurement import coupon
+
+    found = coupon.metrics(**vars(asked))
+    answer(as_json, lambda: [m.as_json() for m in found], lambda: _show_metrics(found))
 
 
 STORE = {
@@ -224,33 +175,21 @@ def _show_metrics(found: list[coupon.Metrics]) -> None:
 
 @coupon_app.command("rate")
 @spread
-def rate_command(
-    harvested: Annotated[
-        list[str] | None,
-        typer.Option("--harvested", metavar="POWER", help="Harvested power, such as 1mW; else around E/D. Repeatable."),
-    ] = None,
-    recovery: Annotated[
-        bool,
-        typer.Option("--recovery", help="Also the time from starvation to the first answer, with coupons and without."),
-    ] = False,
-    power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
-    *,
-    output: Output,
-) -> None:
+def rate_command(asked: requests.Rates, output: Output) -> None:
     """Play signatures per second over harvested power: without coupons, with a store of them, with endless ones.
 
     Figure 4 of Suslowicz 2017 from the closed loop, on the MSP430FR5994, with the paper's formula beside it.
     """
-    lights_w = [units.parse(text, "W", "--harvested") for text in harvested or ()]
-    found = coupon_rate.rates(lights_w, power=power, recovery=recovery)
+    from sunseal import coupon_rate
+
+    found = coupon_rate.rates(**vars(asked))
     output.draw(found.chart, lambda: coupon_rate.page(found))
-    if output.as_json:
-        print_json(found.as_json())
-    else:
-        _show_rates(found)
+    answer(output.as_json, found.as_json, lambda: _show_rates(found))
 
 
 def _show_rates(found: coupon_rate.Rates) -> None:
+    from sunseal import coupon_rate
+
     out.print(f"ECDSA P-256, {found.board}, {found.freq_hz / 1e6:.3g} MHz, {found.vcc_v:g} V, {found.power_set}")
     table = Table("harvested", *(f"{coupon_rate.TITLES[kind]}, formula" for kind in coupon_rate.KINDS), box=None)
     for light_w in dict.fromkeys(p.harvested_w for p in found.points):
@@ -266,114 +205,37 @@ def _show_rates(found: coupon_rate.Rates) -> None:
 
 @coupon_app.command("breakeven")
 @spread
-def breakeven_command(
-    scenario: Annotated[
-        Path | None,
-        typer.Argument(metavar="[SCENARIO.toml]", help="Board, supply, light, period and policy; options go first."),
-    ] = None,
-    kind: Annotated[str, typer.Option("--kind", help="A kind of coupon, such as `ctr` or `p256`.")] = "p256",
-    way: Annotated[
-        str | None, typer.Option("--way", help="How it is done whole: sbox, hw, ...; else the cheapest.")
-    ] = None,
-    board: Board = "msp430fr5994-launchpad",
-    power: Power = measuring.DEFAULT_POWER,
-    demand: Annotated[float | None, typer.Option("--demand", min=1.0, help="Answers a day; else 144.")] = None,
-    deadline: Annotated[
-        str | None, typer.Option("--deadline", help="Of an answer, such as 10s; else the next one.")
-    ] = None,
-    slots: Annotated[int | None, typer.Option("--slots", min=1, help="Coupons that are kept; else 24.")] = None,
-    slot_price: Annotated[
-        str | None, typer.Option("--slot-price", help="What a coupon costs beyond what was measured, such as 20uJ.")
-    ] = None,
-    beside: Annotated[
-        str | None, typer.Option("--beside", help="What an answer takes beside the operation, such as 1mJ of radio.")
-    ] = None,
-    sleep: Annotated[
-        str | None, typer.Option("--sleep", help="Power between answers; else the board's, asleep.")
-    ] = None,
-    capacitor: Annotated[str | None, typer.Option("--capacitor", help="A store of data/parts.")] = None,
-    capacitance: Annotated[
-        str | None, typer.Option("--capacitance", help="Another one than its own, such as 5mF.")
-    ] = None,
-    cell: Annotated[str | None, typer.Option("--cell", help="A rechargeable cell instead.")] = None,
-    harvester: Annotated[str | None, typer.Option("--harvester", help="A harvester of data/parts.")] = None,
-    charger: Annotated[str | None, typer.Option("--charger", help="A charger instead, with --converter.")] = None,
-    converter: Annotated[str | None, typer.Option("--converter", help="The converter behind it.")] = None,
-    panel: Annotated[str | None, typer.Option("--panel", help="A panel of data/parts.")] = None,
-    weather: Annotated[
-        str | None, typer.Option("--weather", help="A TMY3 file; else the one that pvlib ships.")
-    ] = None,
-    constant: Annotated[
-        str | None, typer.Option("--constant", help="The same light always instead, such as 1mW.")
-    ] = None,
-    shading: Annotated[
-        float | None, typer.Option("--shading", min=1e-9, max=1.0, help="Share of the sun that reaches the panel.")
-    ] = None,
-    tilt: Annotated[float | None, typer.Option("--tilt", help="Of the panel, in degrees.")] = None,
-    axis: Annotated[
-        list[str] | None,
-        typer.Option("--axis", help="Only this break-even: demand, light, `slot price`, slots. Repeatable."),
-    ] = None,
-    days: Annotated[int, typer.Option("--days", min=1, help="How long to play.")] = 365,
-    *,
-    output: Output,
-) -> None:
+def breakeven_command(asked: requests.Breakeven, output: Output) -> None:
     """Say whether coupons pay over a year of weather, and from which demand, light, slot price and store on.
 
     Both nodes are played by the fleet's engine: answers given, in time and lost, joules thrown away, with coupons and
     without. Exit status 1: they do not pay as it was asked.
     """
-    from sunseal.planner import breakeven as asking
+    from sunseal.planner import breakeven
     from sunseal.report import breakeven_page as drawn
 
-    sky = {"weather": weather, "shading": shading, "tilt_deg": tilt}
-    sky["constant_w"] = None if constant is None else units.parse(constant, "W", "--constant")
-    behind = {"cell": cell, "capacitor": capacitor, "harvester": harvester, "charger": charger, "output": converter}
+    if asked.scenario is None and asked.supply is not None:
+        asked.supply = _whole(asked.supply)
     with err.status("playing the year") as status:
-        found = asking.breakeven(
-            kind,
-            heard=lambda nodes: status.update(f"playing the year: {nodes} nodes so far"),
-            scenario=scenario,
-            board=board,
-            way=way,
-            power=power,
-            supply=_supply(behind, capacitance, scenario is None),
-            climate={k: v for k, v in sky.items() if v is not None} or None,
-            panel=panel,
-            sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
-            demand=demand,
-            axes=axis,
-            deadline_s=None if deadline is None else units.time_s(deadline, "--deadline"),
-            slots=slots,
-            slot_price_j=None if slot_price is None else units.parse(slot_price, "J", "--slot-price", zero=True),
-            beside_j=None if beside is None else units.parse(beside, "J", "--beside", zero=True),
-            days=days,
-        )
+        asked.heard = lambda nodes: status.update(f"playing the year: {nodes} nodes so far")
+        found = breakeven.breakeven(**vars(asked))
     output.draw(lambda: drawn.chart(found), lambda: drawn.page(found))
-    if output.as_json:
-        print_json(found.to_dict())
-    else:
-        _show_breakeven(found)
-    if not found.pays:
-        raise typer.Exit(1)
+    answer(output.as_json, found.to_dict, lambda: _show_breakeven(found), int(not found.pays))
 
 
-def _supply(parts: Mapping[str, str | None], capacitance: str | None, whole: bool) -> dict[str, Any] | None:
-    """Read the table [supply]; `whole` where no scenario stands behind it."""
-    from sunseal.planner import breakeven as asking
+def _whole(supply: Mapping[str, Any]) -> dict[str, Any]:
+    """Complete the table [supply] where no scenario stands behind it."""
+    from sunseal.planner.breakeven import SUPPLY
 
-    told: dict[str, Any] = {k: v for k, v in parts.items() if v is not None}
-    if capacitance is not None:
-        told["capacitance_f"] = units.parse(capacitance, "F", "--capacitance")
-    if whole and not {"charger", "harvester"} & set(told):
-        told["harvester"] = asking.SUPPLY["harvester"]
-    if whole and not {"cell", "capacitor"} & set(told):
-        told["capacitor"] = asking.SUPPLY["capacitor"]
-    return told or None
+    told = dict(supply)
+    for one_of in (("harvester", "charger"), ("capacitor", "cell")):
+        if not {*one_of} & {*told}:
+            told[one_of[0]] = SUPPLY[one_of[0]]
+    return told
 
 
 def _show_breakeven(found: BreakEven) -> None:
-    from sunseal.planner import breakeven as asking
+    from sunseal.planner import breakeven
 
     q, costs = found.question, found.question.costs
     out.print(found.sentence, style="bold")
@@ -389,7 +251,7 @@ def _show_breakeven(found: BreakEven) -> None:
         f"{units.show(costs.use.energy_j, 'J', 3, costs.whole.energy_j)}{store}"
     )
     table = Table(f"{q.days} days", "with coupons", "without", box=None)
-    for row in asking.rows(found):
+    for row in breakeven.rows(found):
         table.add_row(*row)
     out.print(table)
     for edges in found.edges:
@@ -400,41 +262,18 @@ def _show_breakeven(found: BreakEven) -> None:
 
 @coupon_app.command("leakage")
 @spread
-def leakage_command(
-    kind: Annotated[
-        str, typer.Option("--kind", help="ctr: AES-128 in counter mode; secp160r1, p224, p256: ECDSA.")
-    ] = "ctr",
-    way: Annotated[str, typer.Option("--way", help="The cipher in software: sbox or tbox.")] = "sbox",
-    board: Board = "msp430fr5994-launchpad",
-    traces: Annotated[int, typer.Option("--traces", help="For each t-test, and at most for each attack.")] = 10_000,
-    noise: Annotated[
-        float, typer.Option("--noise", help="Standard deviation on each sample, in switched bits.")
-    ] = 10.0,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Of keys, messages and noise: the same one, the same answer.")
-    ] = 1,
-    journal: Annotated[
-        Path | None,
-        typer.Option("--journal", help="Keeps each answer; the same command goes on from it when it was interrupted."),
-    ] = None,
-    *,
-    output: Output,
-) -> None:
+def leakage_command(asked: requests.Leak, output: Output) -> None:
     """Say what simulated power traces give away: an operation whole, the making of its coupon, and the coupon's use.
 
     Each is asked by Welch's t-test whether traces tell a fixed key from random ones, and a fixed message from random
     ones, and by correlation for the key: from how many traces on it is found.
     """
-    from sunseal.cli.progress import bar
-    from sunseal.measurement.leakage import leakage
+    from sunseal.measurement import leakage
 
-    with bar(output.as_json, "traces") as heard:
-        found = leakage(kind, way=way, board=board, traces=traces, noise=noise, seed=seed, journal=journal, heard=heard)
+    with bar(output.as_json, "traces") as asked.heard:
+        found = leakage.leakage(**vars(asked))
     output.draw(lambda: report("leakage_page").chart(found), lambda: report("leakage_page").page(found))
-    if output.as_json:
-        print_json(found.as_json())
-    else:
-        _show_leakage(found)
+    answer(output.as_json, found.as_json, lambda: _show_leakage(found))
 
 
 def _show_leakage(found: Leakage) -> None:
@@ -453,58 +292,60 @@ def _show_leakage(found: Leakage) -> None:
         out.print(escape(remark), style="dim")
 
 
+@request
+class Noise:
+    """A board's generators, or recordings of a chip."""
+
+    generators: Sequence[str] | None = asked(
+        "--generator", "One of the board's generators, such as `sram_sha256`. Repeatable.", list[str], default=None
+    )
+    board: str = asked(BOARD, default=requests.COUPON_BOARD)
+    bits: int | None = asked(
+        "--bits", "Of each generator, for SP 800-22; else 1,000,000, and 100,000 of oscillators.", int, default=None
+    )
+    off_s: float = asked(
+        "--off",
+        "How long the supply stays away between two starts, such as 10s.",
+        read=units.time_s,
+        typed="10s",
+        default=10.0,
+    )
+    seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
+    raw: Path | None = asked("--raw", "A chip's own noise instead: a million samples, a byte each.", Path, default=None)
+    restarts: Path | None = asked(
+        "--restarts", "Beside --raw: 1,000 samples of each of 1,000 starts.", Path, default=None
+    )
+    output: Path | None = asked(
+        "--values", "A generator's own values instead, as bytes.", Path, called="output", default=None
+    )
+    width: int = asked("--width", "Bits of a sample of --raw.", int, default=8)
+    claim: float | None = asked(
+        "--claim", "Min-entropy that is claimed of a sample of --raw, in bits.", float, default=None
+    )
+
+
 @coupon_app.command("randomness")
-def randomness_command(
-    generator: Annotated[
-        list[str] | None,
-        typer.Option("--generator", help="One of the board's generators, such as `sram_sha256`. Repeatable."),
-    ] = None,
-    board: Board = "msp430fr5994-launchpad",
-    bits: Annotated[
-        int | None,
-        typer.Option("--bits", help="Of each generator, for SP 800-22; else 1,000,000, and 100,000 of oscillators."),
-    ] = None,
-    off: Annotated[
-        str, typer.Option("--off", help="How long the supply stays away between two starts, such as 10s.")
-    ] = "10s",
-    seed: Annotated[int, typer.Option("--seed", help="Of the simulated noise: the same one, the same answer.")] = 1,
-    raw: Annotated[
-        Path | None, typer.Option("--raw", help="A chip's own noise instead: a million samples, a byte each.")
-    ] = None,
-    restarts: Annotated[
-        Path | None, typer.Option("--restarts", help="Beside --raw: 1,000 samples of each of 1,000 starts.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option("--values", help="A generator's own values instead, as bytes.")] = None,
-    width: Annotated[int, typer.Option("--width", help="Bits of a sample of --raw.")] = 8,
-    claim: Annotated[
-        float | None, typer.Option("--claim", help="Min-entropy that is claimed of a sample of --raw, in bits.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def randomness_command(asked: Noise, as_json: Json = False) -> None:
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
 
     The board's own firmware runs, start after start. A simulated source proves the code and not the silicon: a chip's
     recordings are judged with --raw, --restarts and --values. Exit status 1: a claim does not hold or a test fails.
     """
-    from sunseal.cli.progress import bar
-    from sunseal.measurement import randomness as asking
+    from sunseal.measurement import randomness
 
-    if raw is not None or restarts is not None or output is not None:
-        if generator or bits is not None:
+    recordings = {"raw": asked.raw, "over_restarts": asked.restarts, "output": asked.output}
+    if any(recordings.values()):
+        if asked.generators or asked.bits is not None:
             raise SunsealError("recordings have no generator of a board: leave --generator and --bits away")
-        found = asking.recorded(raw=raw, over_restarts=restarts, output=output, width=width, claim=claim)
+        found = randomness.recorded(**recordings, width=asked.width, claim=asked.claim)
     else:
-        if claim is not None:
+        if asked.claim is not None:
             raise SunsealError("the claim of a board's source is the firmware's: --claim goes with --raw")
-        off_s = units.time_s(off, "--off")
+        how = {name: getattr(asked, name) for name in ("board", "bits", "seed", "off_s")}
         with bar(as_json, "starts") as heard:
-            found = asking.randomness(generator, board=board, bits=bits, seed=seed, off_s=off_s, heard=heard)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        _show_randomness(found)
-    if not found.holds:
-        raise typer.Exit(1)
+            found = randomness.randomness(asked.generators, **how, heard=heard)
+    answer(as_json, found.as_json, lambda: _show_randomness(found), int(not found.holds))
 
 
 def _show_randomness(found: Randomness) -> None:

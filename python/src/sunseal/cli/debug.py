@@ -4,57 +4,76 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.markup import escape
 
 from sunseal import boards, units
+from sunseal.asking import ADC, BOARD, IMAGE, VARIANT, asked, request
 from sunseal.cli.console import err, out, writable
-from sunseal.cli.options import Adc, Board, Image, ImageOrWorkload, Seconds, Until, Variant, adc_of, loaded
+from sunseal.cli.options import FOR, UNTIL, loaded
+from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 
 
-def waveform_command(
-    elf: ImageOrWorkload,
-    vcd: Annotated[Path, typer.Option("--out", help="The value change dump to write.")],
-    board: Board = boards.DEFAULT_BOARD,
-    pin: Annotated[list[str] | None, typer.Option("--pin", help="Pin to record, such as P1.0. Repeatable.")] = None,
-    symbol: Annotated[list[str] | None, typer.Option("--symbol", help="Variable to record. Repeatable.")] = None,
-    stimulus: Annotated[Path | None, typer.Option("--stimulus", help="A dump whose signals drive pins.")] = None,
-    drive: Annotated[list[str] | None, typer.Option("--drive", help="SIGNAL=PIN of the stimulus. Repeatable.")] = None,
-    until: Until = None,
-    time: Seconds = None,
-    adc: Adc = None,
-    variant: Variant = None,
-) -> None:
+@request
+class Recorded:
+    """What of a run is recorded, and what drives its pins."""
+
+    elf: Path = asked(
+        "",
+        "Your program, or a workload with its operands in `bench_input`.",
+        Path,
+        metavar="FILE.elf|WORKLOAD",
+    )
+    vcd: Path = asked("--out", "The value change dump to write.", Path, called="vcd")
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    pin: Sequence[str] = asked("--pin", "Pin to record, such as P1.0. Repeatable.", list[str], default=())
+    symbol: Sequence[str] = asked("--symbol", "Variable to record. Repeatable.", list[str], default=())
+    stimulus: Path | None = asked("--stimulus", "A dump whose signals drive pins.", Path, default=None)
+    drive: Sequence[str] = asked("--drive", "SIGNAL=PIN of the stimulus. Repeatable.", list[str], default=())
+    until: str | None = asked(UNTIL, default=None)
+    time_s: float | None = asked(FOR, default=None)
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+    variant: Sequence[str] = asked(VARIANT, default=())
+
+
+@spread
+def waveform_command(asked: Recorded) -> None:
     """Record pins, states and variables as a value change dump (VCD), for any waveform viewer."""
-    writable(vcd, (".vcd",))
-    pairs = [text.partition("=") for text in drive or ()]
+    writable(asked.vcd, (".vcd",))
+    pairs = [text.partition("=") for text in asked.drive]
     if bad := [signal for signal, eq, name in pairs if not (signal and eq and name)]:
         raise SunsealError(f"--drive `{bad[0]}` is not written `SIGNAL=PIN`, such as `button=P1.1`")
-    m = loaded(elf, board, variant, adc)
+    m = loaded(asked.elf, asked.board, asked.variant, asked.adc_v)
     stop = m.waveform(
-        vcd,
-        until,
-        pins=pin or [boards.load(board).trigger],
-        symbols=symbol or (),
-        stimulus=stimulus,
+        asked.vcd,
+        asked.until,
+        pins=asked.pin or [boards.load(asked.board).trigger],
+        symbols=asked.symbol,
+        stimulus=asked.stimulus,
         signals={signal: name for signal, _, name in pairs},
-        time_s=None if time is None else units.time_s(time),
+        time_s=asked.time_s,
     )
-    out.print(f"wrote {vcd}: {units.show(m.time_s, 's')} of {m.device}, ended by {stop.kind}")
+    out.print(f"wrote {asked.vcd}: {units.show(m.time_s, 's')} of {m.device}, ended by {stop.kind}")
 
 
-def gdb_command(
-    elf: Image,
-    board: Board = boards.DEFAULT_BOARD,
-    listen: Annotated[str, typer.Option("--listen", help="Address for the debugger.")] = "127.0.0.1:3333",
-    off: Annotated[str, typer.Option("--off", help="How long the supply stays away after each simulated loss.")] = "1s",
-    adc: Adc = None,
-) -> None:
+@request
+class Served:
+    """The board that a debugger gets."""
+
+    elf: Path = asked(IMAGE)
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    listen: str = asked("--listen", "Address for the debugger.", default="127.0.0.1:3333")
+    off_s: float = asked(
+        "--off", "How long the supply stays away after each simulated loss.", read=units.time_s, typed="1s", default=1.0
+    )
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+
+
+@spread
+def gdb_command(asked: Served) -> None:
     """Serve a debugger: breakpoints, watchpoints, registers, through losses of supply.
 
     It is avr-gdb for an AVR, gdb-multiarch for MSP432 and STM32, and msp430-elf-gdb for an MSP430, which Debian's
@@ -63,8 +82,8 @@ def gdb_command(
     """
     from sunseal.machine import Machine
 
-    m = Machine(board, elf, adc_v=adc_of(adc))
-    ended = m.engine.gdb(listen, round(units.time_s(off, "--off") * 1e12), announced(m.device, elf))
+    m = Machine(asked.board, asked.elf, adc_v=asked.adc_v)
+    ended = m.engine.gdb(asked.listen, round(asked.off_s * 1e12), announced(m.device, asked.elf))
     err.print(f"the debugger has {ended}")
 
 

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from sunseal import boards, places, units
+from sunseal.asking import DASK
 from sunseal.cli.console import err, out, print_json
 from sunseal.cli.options import Output, Seed, report
 from sunseal.cli.spread import spread
@@ -21,7 +22,7 @@ def fleet_command(
     path: Annotated[Path, typer.Argument(metavar="FLEET.toml", help="Scenario, climate, and how the nodes differ.")],
     folder: Annotated[Path, typer.Option("--out", help="Where the Parquet files are written.")] = Path("out/fleet"),
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; else one a core.")] = None,
-    dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
+    dask: Annotated[str | None, DASK] = None,
     seed: Seed = None,
     *,
     output: Output,

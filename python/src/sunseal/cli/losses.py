@@ -3,137 +3,37 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards, units
-from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Adc, Board, Image, Json, Power, adc_of
+from sunseal import requests
+from sunseal.cli.console import answer, out, print_json
+from sunseal.cli.options import Json
 from sunseal.cli.progress import bar
-from sunseal.errors import SunsealError
+from sunseal.cli.spread import spread
 
 if TYPE_CHECKING:
     from sunseal.measurement.lasting import Least
 
-DEFAULT_POWER = "datasheet"
 
-
-def inject_command(
-    elf: Image,
-    board: Board = boards.DEFAULT_BOARD,
-    start: Annotated[str, typer.Option("--from", help="Symbol where the stretch to cut begins.")] = "main",
-    end: Annotated[str | None, typer.Option("--to", help="Symbol where it ends; else the program's halt.")] = None,
-    at: Annotated[
-        str, typer.Option("--at", help="cycles, writes (to non-volatile memory), or cycles of the stretch: 12,40-60.")
-    ] = "cycles",
-    every: Annotated[int, typer.Option("--every", min=1, help="Only each n-th of these points.")] = 1,
-    until: Annotated[
-        str | None, typer.Option("--until", help="Symbol that the program must reach after the reboot; else --to.")
-    ] = None,
-    golden: Annotated[
-        list[str] | None,
-        typer.Option("--golden", help="Symbol that must then hold what it holds uninterrupted. Repeatable."),
-    ] = None,
-    assertion: Annotated[
-        list[str] | None,
-        typer.Option("--assert", help="Symbol that must never be reached; else sunseal_assert_failed. Repeatable."),
-    ] = None,
-    check: Annotated[
-        Path | None,
-        typer.Option("--check", help="Python file: check_*(machine) must hold; setup(machine), call(machine)."),
-    ] = None,
-    again: Annotated[
-        list[int] | None,
-        typer.Option("--again", min=0, help="Cycles behind the reboot after which the power goes again. Repeatable."),
-    ] = None,
-    losses: Annotated[
-        str, typer.Option("--losses", help="So many losses in a row, or any: recoveries are cut too.")
-    ] = "1",
-    hold: Annotated[
-        list[str] | None,
-        typer.Option("--hold", help="Object that is as in the image in each life: a count of lives. Repeatable."),
-    ] = None,
-    off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to and after the reboot.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise with which RAM wakes.")] = 1,
-    first: Annotated[bool, typer.Option("--first", help="Stop at the first failure.")] = False,
-    brute: Annotated[
-        bool, typer.Option("--brute", help="Play each cut, not one of each class that has the same run behind it.")
-    ] = False,
-    adc: Adc = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def inject_command(asked: requests.Inject, as_json: Json = False) -> None:
     """Cut the power at every cycle of a stretch, boot again and check that the program keeps its word.
 
     Exit status 1 if a cut is not survived: the earliest one is told with registers and last instructions.
     """
     from sunseal.measurement import injecting
 
-    checks = injecting.checks(check) if check is not None else injecting.Checks([], None, None)
-    with bar(as_json, "cuts") as progress:
-        done = injecting.inject(
-            elf,
-            board,
-            start=start,
-            end=end,
-            call=checks.call,
-            points=_points(at),
-            every=every,
-            setup=checks.setup,
-            until=until,
-            limit_cycles=limit,
-            golden=golden or (),
-            invariants=checks.invariants,
-            assertions=assertion,
-            again=again or (),
-            losses=_losses(losses),
-            held=hold or (),
-            off_s=units.time_s(off, "--off"),
-            seed=seed,
-            stop_at_first=first,
-            brute=brute,
-            adc_v=adc_of(adc),
-            progress=progress,
-        )
-    if as_json:
-        print_json(done.to_dict())
-    else:
-        _show_injection(done)
-    if not done.passed:
-        raise typer.Exit(1)
-
-
-def _losses(text: str) -> int | None:
-    if text == "any":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise SunsealError(f"--losses `{text}` is neither a number nor `any`") from None
-
-
-def _points(text: str) -> Any:
-    if text in ("cycles", "writes"):
-        return text
-    wanted: list[int] = []
-    for part in text.split(","):
-        low, dash, high = part.partition("-")
-        try:
-            first, last = int(low), int(high if dash else low)
-        except ValueError:
-            raise SunsealError(
-                f"--at `{text}` is neither `cycles` nor `writes` nor numbers of cycles such as `12,40-60`"
-            ) from None
-        wanted.extend(range(first, last + 1))
-    return wanted
+    with bar(as_json, "cuts") as asked.progress:
+        done = injecting.inject(**vars(asked))
+    answer(as_json, done.to_dict, lambda: _show_injection(done), int(not done.passed))
 
 
 def _show_injection(done: Any) -> None:
@@ -185,43 +85,19 @@ def _path(failure: Any) -> str:
     return ", then ".join(str(cycle) for cycle in (failure.cycle, *failure.again))
 
 
-def war_command(
-    elf: Image,
-    board: Board = boards.DEFAULT_BOARD,
-    start: Annotated[str, typer.Option("--from", help="Symbol where the run is looked at first.")] = "main",
-    end: Annotated[str | None, typer.Option("--to", help="Symbol where it ends; else the program's halt.")] = None,
-    commit: Annotated[
-        list[str] | None,
-        typer.Option("--commit", help="Symbol at which progress is kept: a new region begins. Repeatable."),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", help="Object that keeps itself consistent. Repeatable.")
-    ] = None,
-    check: Annotated[Path | None, typer.Option("--check", help="Python file with setup(machine).")] = None,
-    adc: Adc = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def war_command(asked: requests.War, as_json: Json = False) -> None:
     """Find non-volatile bytes that are read and then written between two commits.
 
     Code that is run again after a loss of power goes wrong there. Exit status 1 if there are any.
     """
     from sunseal.measurement import injecting
 
-    setup = injecting.checks(check).setup if check is not None else None
-    found = injecting.war(
-        elf,
-        board,
-        start=start,
-        end=end,
-        commits=commit or (),
-        ignore=ignore or (),
-        setup=setup,
-        adc_v=adc_of(adc),
-    )
+    found = injecting.war(**vars(asked))
     if as_json:
         print_json([vars(h) for h in found])
     elif not found:
-        out.print(f"no write after read in non-volatile memory of `{elf.name}`")
+        out.print(f"no write after read in non-volatile memory of `{Path(os.fsdecode(asked.elf)).name}`")
     else:
         table = Table("object", "address", "bytes", "read by", "written by", "times", "changing", box=None)
         for h in found:
@@ -232,71 +108,18 @@ def war_command(
         raise typer.Exit(1)
 
 
-def least_command(
-    elf: Image,
-    volts: Annotated[
-        str, typer.Option("--volts", help="Of the capacitor where a life begins and where it ends, such as 3.0-1.8.")
-    ],
-    board: Board = boards.DEFAULT_BOARD,
-    end: Annotated[
-        str | None, typer.Option("--to", help="Symbol that the program must reach; else the program's halt.")
-    ] = None,
-    golden: Annotated[
-        list[str] | None,
-        typer.Option("--golden", help="Symbol that must then hold what it holds uninterrupted. Repeatable."),
-    ] = None,
-    check: Annotated[
-        Path | None, typer.Option("--check", help="Python file: check_*(machine) must hold; setup(machine).")
-    ] = None,
-    power: Power = DEFAULT_POWER,
-    hold: Annotated[
-        list[str] | None,
-        typer.Option("--hold", help="Object that is as in the image in each life: a count of lives. Repeatable."),
-    ] = None,
-    off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise with which RAM wakes.")] = 1,
-    adc: Adc = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def least_command(asked: requests.LeastCapacitor, as_json: Json = False) -> None:
     """Find the least capacitor with which a program gets on, wherever its lives end.
 
     Cuts at every cycle from power-up on, and at every cycle of each recovery, say which lives leave as much to do as
     there was; the answer bears a longer one. Nothing is harvested within a life.
     """
-    from sunseal.measurement import injecting, lasting
+    from sunseal.measurement import lasting
 
-    checks = injecting.checks(check) if check is not None else injecting.Checks([], None, None)
-    if checks.call is not None:
-        raise SunsealError(f"`{check}` calls a function, but lives begin at power-up: leave `call` out")
-    try:
-        on_v, off_v = (float(v.strip().removesuffix("V")) for v in volts.split("-"))
-    except ValueError:
-        raise SunsealError(f"--volts `{volts}` are not two voltages such as `3.0-1.8`") from None
-    with bar(as_json, "cuts") as progress:
-        found = lasting.least_capacitor(
-            elf,
-            board,
-            voltage_on_v=on_v,
-            voltage_off_v=off_v,
-            end=end,
-            golden=golden or (),
-            invariants=checks.invariants,
-            setup=checks.setup,
-            held=hold or (),
-            power=power,
-            limit_cycles=limit,
-            off_s=units.time_s(off, "--off"),
-            seed=seed,
-            adc_v=adc_of(adc),
-            progress=progress,
-        )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _show_least(found)
-    if found.uncut:
-        raise typer.Exit(2)
+    with bar(as_json, "cuts") as asked.progress:
+        found = lasting.least_capacitor(**vars(asked))
+    answer(as_json, found.to_dict, lambda: _show_least(found), 2 if found.uncut else 0)
 
 
 def _show_least(found: Least) -> None:

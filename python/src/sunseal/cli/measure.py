@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import units
-from sunseal.cli.console import Figure, err, out, print_json, writable
+from sunseal.cli.console import Figure, answer, err, facts_table, out, print_json, writable
 from sunseal.cli.options import Json, Operation, Point, Power, Voltages
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
@@ -47,12 +47,7 @@ def measure_command(
         m = measuring.measure(**operation.asked(), **point.asked(), unit=unit, progress=progress)
     for lint in m.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
-    if as_json:
-        print_json(m.to_dict())
-    else:
-        _show_measurement(m)
-    if m.result_valid is False:
-        raise typer.Exit(1)
+    answer(as_json, m.to_dict, lambda: _show_measurement(m), 1 if m.result_valid is False else 0)
 
 
 def _measure_calls(operation: Operation, point: Point, unit: bool, call: str, repeat: int, as_json: bool) -> None:
@@ -69,9 +64,7 @@ def _measure_calls(operation: Operation, point: Point, unit: bool, call: str, re
     if as_json:
         print_json(found.to_dict())
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     table.add_row("call", escape(f"{found.call} in {found.program} on {found.board}"))
     table.add_row("operating point", f"{units.show(found.freq_hz, 'Hz')}, {found.vcc_v:g} V, {found.power_set}")
     if len(found.calls) > 1:
@@ -103,9 +96,7 @@ def _measure_calls(operation: Operation, point: Point, unit: bool, call: str, re
 
 
 def _show_measurement(m: measuring.Measurement) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     valid = {
         True: "agrees with an independent implementation",
         False: "[bold red]wrong: an independent implementation disagrees[/]",

@@ -11,6 +11,7 @@ import typer
 from sunseal import boards
 from sunseal.cli.console import out, print_json
 from sunseal.cli.options import Board, Json
+from sunseal.cli.spread import spread
 
 WHAT = (
     ("main.c", "says hello over the UART, blinks, stops"),
@@ -26,6 +27,7 @@ WHAT = (
 """What the folder holds, for people."""
 
 
+@spread
 def new_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is new or empty.")],
     board: Board = boards.DEFAULT_BOARD,

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import units
-from sunseal.cli.console import out, print_json
+from sunseal.cli.console import answer, out, print_json
 from sunseal.cli.options import Json
 
 node_app = typer.Typer(
@@ -38,10 +38,7 @@ def _given(**fields: Any) -> dict[str, Any]:
 
 
 def _tell(node: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(node)
-    else:
-        out.print(f"node {node['node_id']} is {node['state']}")
+    answer(as_json, lambda: node, lambda: out.print(f"node {node['node_id']} is {node['state']}"))
 
 
 @node_app.command("list")
@@ -102,10 +99,7 @@ def open_command(
 def ask_command(node_id: NodeId, server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
     """Queue a challenge: the node gets it when it shows itself."""
     queued = _ask(server, "POST", f"/v1/nodes/{node_id}/challenges", {})
-    if as_json:
-        print_json(queued)
-    else:
-        out.print(f"challenge {queued['challenge_id']} waits for node {node_id}")
+    answer(as_json, lambda: queued, lambda: out.print(f"challenge {queued['challenge_id']} waits for node {node_id}"))
 
 
 @node_app.command("revoke")

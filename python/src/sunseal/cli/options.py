@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sunseal import boards, units
-from sunseal.cli.completion import boards as offer_boards
-from sunseal.cli.completion import power_sets, workloads
+from sunseal import asking, boards, units
+from sunseal.asking import Option, adc_of
+from sunseal.cli.completion import workloads
 from sunseal.cli.console import PAGE, Figure, Report, writable
 from sunseal.errors import SunsealError
 from sunseal.measurement.measuring import DEFAULT_POWER, write_atomic
@@ -25,24 +24,12 @@ if TYPE_CHECKING:
     from sunseal.report.charts import Chart
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
-Board = Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.", autocompletion=offer_boards)]
-Variant = Annotated[
-    list[str] | None,
-    typer.Option("--variant", help="A hardware fact of the firmware, such as mpy=32. Repeatable."),
-]
-Freq = Annotated[
-    str | None,
-    typer.Option(
-        "--freq",
-        help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz. Your own ELF has the clock that it sets.",
-    ),
-]
-Voltages = Annotated[list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")]
-Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")]
-Power = Annotated[
-    str,
-    typer.Option("--power", help="Parameter set: datasheet, mane2014, ...", autocompletion=power_sets),
-]
+Board = Annotated[str, asking.BOARD]
+Variant = Annotated[list[str] | None, asking.VARIANT]
+Freq = Annotated[str | None, asking.FREQ]
+Voltages = Annotated[list[str] | None, asking.VOLTAGES]
+Vcc = Annotated[str | None, asking.VCC]
+Power = Annotated[str, asking.POWER]
 WorkloadName = Annotated[
     str | None,
     typer.Argument(
@@ -59,12 +46,7 @@ TimingSwitch = Annotated[
         help="A disputed row of the core's timing (docs/accuracy.md), against the default. Repeatable.",
     ),
 ]
-Adc = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--adc", metavar="CHANNEL=VOLTAGE", help="Voltage at a channel of the ADC, such as 3=1.2V. Repeatable."
-    ),
-]
+Adc = Annotated[list[str] | None, asking.ADC]
 ElfPath = Annotated[Path | None, typer.Option("--elf", help="Your own program instead of a workload.")]
 FromSymbol = Annotated[str | None, typer.Option("--from", help="Symbol where the measurement begins.")]
 ToSymbol = Annotated[str | None, typer.Option("--to", help="Symbol where it ends.")]
@@ -73,50 +55,23 @@ Marks = Annotated[
     typer.Option("--marks", help="Measure from the rise to the fall of the board's trigger pin."),
 ]
 
-Image = Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        "--seed", min=0, max=2**63 - 1, help="Of all that is left to chance, before the file's; same seed, same bytes."
-    ),
-]
-ImageOrWorkload = Annotated[
-    Path,
-    typer.Argument(metavar="FILE.elf|WORKLOAD", help="Your program, or a workload with its operands in `bench_input`."),
-]
-Until = Annotated[str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")]
-Seconds = Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 20ms.")]
+Seed = Annotated[int | None, asking.SEED]
+UNTIL = Option("--until", "Symbol where the run ends; else the program's end.")
+FOR = Option("--for", "Simulated time to run, such as 20ms.", read=units.time_s, called="time")
 
 
-def loaded(image: Path, board: str, variant: list[str] | None, adc: list[str] | None) -> Machine:
+def loaded(image: Path, board: str, variant: Sequence[str], adc_v: Mapping[int, float] | None) -> Machine:
     """Return a board with a program of the user's own, or with a workload that has its operands."""
     from sunseal.machine import Machine
     from sunseal.measurement import measuring
 
     if str(image) in boards.WORKLOADS:
-        if adc:
+        if adc_v:
             raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
-        return measuring.fed(str(image), board, boards.variant(tuple(variant or ()), board))
+        return measuring.fed(str(image), board, boards.variant(tuple(variant), board))
     if variant:
         raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
-    return Machine(board, image, adc_v=adc_of(adc))
-
-
-def adc_channel(given: str) -> tuple[int, str]:
-    """Read a channel of the ADC, which data sheets call A3 or ADC3, and return what is said of it."""
-    named, _, what = given.partition("=")
-    channel = re.sub("^(ADC|A)", "", named.strip(), flags=re.IGNORECASE)
-    if not (what and channel.isdecimal() and int(channel) < 256):
-        raise SunsealError(f"--adc `{given}` is not CHANNEL=VOLTAGE, such as `3=1.2V`")
-    return int(channel), what
-
-
-def adc_of(given: list[str] | None) -> dict[int, float]:
-    """Read steady voltages at channels of the ADC."""
-    said = [adc_channel(text) for text in given or ()]
-    if twice := [channel for i, (channel, _) in enumerate(said) if channel in dict(said[:i])]:
-        raise SunsealError(f"--adc names channel {twice[0]} twice")
-    return {channel: units.parse(what, "V", f"--adc {channel}", zero=True) for channel, what in said}
+    return Machine(board, image, adc_v=adc_v)
 
 
 def _timing_of(switches: list[str] | None) -> dict[str, str]:

@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from sunseal import boards, part_files, places, units
-from sunseal.cli.console import out, print_json, writable
+from sunseal.asking import asked, quantity, request
+from sunseal.cli.console import answer, out, print_json, writable
 from sunseal.cli.options import Json
+from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
+
+if TYPE_CHECKING:
+    from sunseal import part_fitting
 
 part_app = typer.Typer(help="Parts of your own: a template, a check, a fit of what you measured.", no_args_is_help=True)
 
@@ -72,10 +77,11 @@ def new_command(
         raise SunsealError(f"`{path}` is there already: remove it, or take another name")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    if as_json:
-        print_json({"file": str(path), "kind": kind, "part": name})
-    else:
-        out.print(f"wrote {path}: `sunseal part check {path}` checks it")
+    answer(
+        as_json,
+        lambda: {"file": str(path), "kind": kind, "part": name},
+        lambda: out.print(f"wrote {path}: `sunseal part check {path}` checks it"),
+    )
 
 
 @part_app.command("check")
@@ -94,28 +100,51 @@ def check_command(
         out.print(f"[yellow]question:[/] {escape(question)}")
 
 
+@request
+class Fit:
+    """What was measured of a part, and what its curve does not tell."""
+
+    file: Path = asked("", "time_s,voltage_v,current_a or voltage_v,current_a.", Path, metavar="MEASURED.csv")
+    name: str | None = asked("--name", "What the part is called; else as the file.", default=None)
+    rated_v: float | None = asked(
+        "--rated", "A capacitor's rated voltage, such as 5.5V.", read=units.voltage_v, default=None
+    )
+    capacitance_f: float | None = asked(
+        "--capacitance", "Of a capacitor left alone, whose curve does not tell it.", read=quantity("F"), default=None
+    )
+    esr_ohm: float | None = asked(
+        "--esr", "A capacitor's series resistance, as 1Ohm, where known.", read=quantity("Ohm"), default=None
+    )
+    branches: int | None = asked("--branches", "Branches; else as many as help.", int, min=1, max=3, default=None)
+    cells: int | None = asked("--cells", "A panel's cells in series.", int, min=1, default=None)
+    temperature_c: float = asked(
+        "--temperature", "Of the panel when measured.", float, called="temperature_c", default=25.0
+    )
+    light_w_m2: float = asked(
+        "--light", "Light on the panel when measured, W/m2.", float, called="light_w_m2", default=1000.0
+    )
+    to: Path | None = asked("--out", "Write the part's file here; else it is printed.", Path, called="to", default=None)
+
+    def fitted(self) -> part_fitting.Fit:
+        """Fit the part."""
+        from sunseal import part_fitting
+
+        measured = part_fitting.read(self.file)
+        if isinstance(measured, part_fitting.Discharge):
+            if self.cells is not None:
+                raise SunsealError(f"`{self.file}` is a discharge over time, and `--cells` is a panel's")
+            known = {name: getattr(self, name) for name in ("rated_v", "capacitance_f", "esr_ohm", "branches")}
+            return part_fitting.capacitor(measured, **known)
+        if self.cells is None:
+            raise SunsealError(f"`{self.file}` has I-V points: say by `--cells` how many cells the panel has in series")
+        return part_fitting.panel(
+            measured, cells=self.cells, temperature_c=self.temperature_c, light_w_m2=self.light_w_m2
+        )
+
+
 @part_app.command("fit")
-def fit_command(
-    file: Annotated[
-        Path, typer.Argument(metavar="MEASURED.csv", help="time_s,voltage_v,current_a or voltage_v,current_a.")
-    ],
-    name: Annotated[str | None, typer.Option("--name", help="What the part is called; else as the file.")] = None,
-    rated: Annotated[str | None, typer.Option("--rated", help="A capacitor's rated voltage, such as 5.5V.")] = None,
-    capacitance: Annotated[
-        str | None, typer.Option("--capacitance", help="Of a capacitor left alone, whose curve does not tell it.")
-    ] = None,
-    esr: Annotated[
-        str | None, typer.Option("--esr", help="A capacitor's series resistance, as 1Ohm, where known.")
-    ] = None,
-    branches: Annotated[
-        int | None, typer.Option("--branches", min=1, max=3, help="Branches; else as many as help.")
-    ] = None,
-    cells: Annotated[int | None, typer.Option("--cells", min=1, help="A panel's cells in series.")] = None,
-    temperature_c: Annotated[float, typer.Option("--temperature", help="Of the panel when measured.")] = 25.0,
-    light_w_m2: Annotated[float, typer.Option("--light", help="Light on the panel when measured, W/m2.")] = 1000.0,
-    to: Annotated[Path | None, typer.Option("--out", help="Write the part's file here; else it is printed.")] = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def fit_command(asked: Fit, as_json: Json = False) -> None:
     """Fit a part to what was measured: a capacitor to its discharge, a panel to its I-V points.
 
     A discharge is `time_s,voltage_v`, with `current_a` what was drawn (0 where it is left out); I-V points are
@@ -123,27 +152,14 @@ def fit_command(
     """
     from sunseal import part_fitting
 
+    to = asked.to
     writable(to, (".toml",))
-    called = name or (to.stem if to is not None else file.stem)
+    called = asked.name or (to.stem if to is not None else asked.file.stem)
     if not part_files.NAME.fullmatch(called):
         raise SunsealError(f"`{called}` is no name of a part: give one by `--name`, such as `my-supercap`")
     if to is not None and to.stem != called:
         raise SunsealError(f"`{to}` would hold a part named `{called}`; a part's file has its name, `{called}.toml`")
-    measured = part_fitting.read(file)
-    if isinstance(measured, part_fitting.Discharge):
-        if cells is not None:
-            raise SunsealError(f"`{file}` is a discharge over time, and `--cells` is a panel's")
-        fit: part_fitting.Fit = part_fitting.capacitor(
-            measured,
-            rated_v=None if rated is None else units.voltage_v(rated, "--rated"),
-            capacitance_f=None if capacitance is None else units.parse(capacitance, "F", "--capacitance"),
-            esr_ohm=None if esr is None else units.parse(esr, "Ohm", "--esr"),
-            branches=branches,
-        )
-    else:
-        if cells is None:
-            raise SunsealError(f"`{file}` has I-V points: say by `--cells` how many cells the panel has in series")
-        fit = part_fitting.panel(measured, cells=cells, temperature_c=temperature_c, light_w_m2=light_w_m2)
+    fit = asked.fitted()
     text = part_fitting.part_text(fit, called)
     if to is not None:
         to.parent.mkdir(parents=True, exist_ok=True)

@@ -12,8 +12,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from sunseal.asking import adc_of
 from sunseal.cli.console import out, print_json, writable
-from sunseal.cli.options import Json, Operation, Point, adc_of
+from sunseal.cli.options import Json, Operation, Point
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError

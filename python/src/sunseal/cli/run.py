@@ -19,8 +19,9 @@ from rich.markup import escape
 
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
+from sunseal.asking import adc_channel
 from sunseal.cli.console import err, print_json, writable
-from sunseal.cli.options import Board, Json, Seconds, Seed, Vcc, adc_channel, vcc_of
+from sunseal.cli.options import FOR, Board, Json, Seed, Vcc, vcc_of
 from sunseal.cli.spread import asked_of, spread
 from sunseal.errors import SunsealError
 
@@ -44,7 +45,7 @@ PENDING_BYTES = 4096
 class Ends:
     """Where a run ends, and with which status."""
 
-    span: Seconds = None
+    span: Annotated[str | None, FOR] = None
     until: Annotated[
         list[str] | None, typer.Option("--until", help="Symbol or address at which the run ends. Repeatable.")
     ] = None

@@ -10,10 +10,12 @@ import typer
 from rich.table import Table
 
 from sunseal import units
-from sunseal.cli.console import err, escape, out, print_json
+from sunseal.cli.console import answer, err, escape, out
 from sunseal.cli.options import Board, Json, Variant
+from sunseal.cli.spread import spread
 
 
+@spread
 def send_command(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The key on the first line, then blocks, in hex.")],
     cipher: Annotated[str, typer.Option("--cipher", help="aes128, xtea or present128.")] = "aes128",
@@ -38,12 +40,7 @@ def send_command(
         if e.hint:
             err.print(f"[bold]hint:[/] {escape(e.hint)}")
         raise typer.Exit(1) from e
-    if as_json:
-        print_json(sent.to_dict())
-    else:
-        _show(sent)
-    if not sent.valid:
-        raise typer.Exit(1)
+    answer(as_json, sent.to_dict, lambda: _show(sent), int(not sent.valid))
 
 
 def _show(sent: object) -> None:

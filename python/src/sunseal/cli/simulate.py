@@ -14,32 +14,59 @@ import typer
 from rich.markup import escape
 
 from sunseal import boards, places, units
-from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Board, Json, Seed
+from sunseal.asking import FIGURE, REPORT, SEED, asked, request
+from sunseal.cli.console import PAGE, answer, err, out, print_json, writable
+from sunseal.cli.options import Board, Json
+from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
 from sunseal.measurement import measuring
 
 
-def simulate_command(
-    scenario: Annotated[Path, typer.Argument(help="A scenario file (TOML).")],
-    report: Report = None,
-    figure: Figure = None,
-    series: Annotated[Path | None, typer.Option("--series", help="Write the storage voltage over time as CSV.")] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", help="Where the run is kept while it goes; else beside what is written."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from it: the same bytes come out.")] = False,
-    functions: Annotated[
-        bool, typer.Option("--functions", help="Tell the energy by function and component; takes longer.")
-    ] = False,
-    window: Annotated[
-        str | None,
-        typer.Option("--window", metavar="FROM..TO", help="A stretch of the run told step by step, as 60..61.5s."),
-    ] = None,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
+@request
+class Run:
+    """A scenario to play, and the files that are written of it."""
+
+    scenario: Path = asked("", "A scenario file (TOML).", Path)
+    report: Path | None = asked(REPORT, default=None)
+    figure: Path | None = asked(FIGURE, default=None)
+    series: Path | None = asked("--series", "Write the storage voltage over time as CSV.", Path, default=None)
+    checkpoint: Path | None = asked(
+        "--checkpoint", "Where the run is kept while it goes; else beside what is written.", Path, default=None
+    )
+    resume: bool = asked("--resume", "Go on from it: the same bytes come out.", bool, default=False)
+    functions: bool = asked(
+        "--functions", "Tell the energy by function and component; takes longer.", bool, default=False
+    )
+    window: str | None = asked(
+        "--window", "A stretch of the run told step by step, as 60..61.5s.", metavar="FROM..TO", default=None
+    )
+    seed: int | None = asked(SEED, default=None)
+
+    def __post_init__(self) -> None:
+        """Refuse a file that could not be written before anything long is run for it."""
+        writable(self.report, PAGE)
+        writable(self.figure)
+        writable(self.series, (".csv",))
+        writable(self.checkpoint, (".checkpoint",))
+
+    @property
+    def kept(self) -> Path:
+        """The checkpoint: as it is named, else beside what is written."""
+        beside = next((file.parent for file in (self.report, self.figure, self.series) if file is not None), Path())
+        return self.checkpoint or beside / f"{self.scenario.stem}.checkpoint"
+
+    @property
+    def command(self) -> str:
+        """The command that plays the same again."""
+        given = ["sunseal", "simulate", str(self.scenario)]
+        for name in ("report", "figure", "series", "checkpoint"):
+            given += [f"--{name}", str(file)] if (file := getattr(self, name)) is not None else []
+        given += ["--functions"] * self.functions + (["--window", self.window] if self.window is not None else [])
+        return shlex.join(given + (["--seed", str(self.seed)] if self.seed is not None else []))
+
+
+@spread
+def simulate_command(asked: Run, as_json: Json = False) -> None:
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule.
 
     A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops. Exit status 1
@@ -48,28 +75,19 @@ def simulate_command(
     from sunseal import demo
     from sunseal.loop import simulation
 
-    writable(report, PAGE)
-    writable(figure)
-    writable(series, (".csv",))
-    writable(checkpoint, (".checkpoint",))
-    beside = next((file.parent for file in (report, figure, series) if file is not None), Path())
-    kept = checkpoint or beside / f"{scenario.stem}.checkpoint"
-    if resume and not kept.is_file():
+    kept, again = asked.kept, asked.command
+    if asked.resume and not kept.is_file():
         raise SunsealError(f"there is no checkpoint `{kept}`; name it with `--checkpoint`, or leave `--resume` away")
-    if kept.is_file() and not resume:
+    if kept.is_file() and not asked.resume:
         err.print(f"`{escape(str(kept))}` keeps an earlier run (`--resume` goes on with it); this takes its place")
-    loaded = simulation.load(scenario).observed(functions, None if window is None else _stretch(window))
-    if seed is not None:
-        loaded = loaded.seeded(seed)
+    window = None if asked.window is None else _stretch(asked.window)
+    loaded = simulation.load(asked.scenario).observed(asked.functions, window)
+    if asked.seed is not None:
+        loaded = loaded.seeded(asked.seed)
     places.look_beside(loaded.folder)
     told = simulation.facts(loaded)
-    options = [("--report", report), ("--figure", figure), ("--series", series), ("--checkpoint", checkpoint)]
-    given = [text for name, file in options if file is not None for text in (name, str(file))]
-    given += ["--functions"] * functions + (["--window", window] if window is not None else [])
-    given += ["--seed", str(seed)] if seed is not None else []
-    again = shlex.join(["sunseal", "simulate", str(scenario), *given])
     goes_on = f"`{kept}` keeps the run; `{again} --resume` goes on with it"
-    keep = simulation.Checkpoint(kept, resume, told=lambda sentence: err.print(escape(sentence)))
+    keep = simulation.Checkpoint(kept, asked.resume, told=lambda sentence: err.print(escape(sentence)))
     try:
         with _ended_by_sigterm(), demo.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch:
             played = simulation.play(loaded, watch, keep)
@@ -77,26 +95,23 @@ def simulate_command(
         raise Stopped(goes_on if kept.is_file() else f"nothing was written; `{again}` plays the same again") from e
     closing = played.closing()
     try:
-        if series is not None:
-            measuring.write_atomic(series, played.series_csv())
-        if report is not None or figure is not None:
+        if asked.series is not None:
+            measuring.write_atomic(asked.series, played.series_csv())
+        if asked.report is not None or asked.figure is not None:
             from sunseal.report import plots
             from sunseal.report import scenario as reporting
 
-            if figure is not None:
-                plots.day_file(reporting.day_of(played), figure, played.record["scenario"])
-            if report is not None:
-                measuring.write_atomic(report, reporting.scenario_page(played, closing))
+            if asked.figure is not None:
+                plots.day_file(reporting.day_of(played), asked.figure, played.record["scenario"])
+            if asked.report is not None:
+                measuring.write_atomic(asked.report, reporting.scenario_page(played, closing))
     except OSError as e:
         where = os.fsdecode(e.filename) if e.filename else "the output"
         raise SunsealError(
             f"`{where}` cannot be written: {e.strerror or e}", hint=goes_on if kept.is_file() else None
         ) from e
     kept.unlink(missing_ok=True)
-    if as_json:
-        print_json(closing)
-    else:
-        out.print(demo.closing_table(closing))
+    answer(as_json, lambda: closing, lambda: out.print(demo.closing_table(closing)))
     if (never := played.never_ran()) is not None:
         err.print(escape(never))
         raise typer.Exit(1)
@@ -131,6 +146,7 @@ def _ended_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@spread
 def demo_command(
     folder: Annotated[Path, typer.Option("--out", help="Where report, capture and series are written.")] = Path(
         "out/demo"

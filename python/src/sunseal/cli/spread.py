@@ -5,51 +5,117 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
-from typing import Any, get_type_hints
+import keyword
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
+import typer
+
+from sunseal.asking import Fields, Option
+from sunseal.cli import completion
+
+NOTHING = inspect.Parameter.empty
 
 
-def asked_of(request: Any) -> dict[str, Any]:
-    """Return by the option's name what a command was given of a request: what is not as it would be without."""
-    hints = get_type_hints(type(request), include_extras=True)
+class Place(NamedTuple):
+    """Where a parameter of a command goes to in a group."""
+
+    field: str
+    key: str | None
+    """Of the field's table."""
+    read: Callable[[Any], Any] | None
+    parameter: inspect.Parameter
+
+
+def asked_of(group: Any) -> dict[str, Any]:
+    """Return by the option's name what a command was given of a group: what is not as it would be without."""
+    hints = get_type_hints(type(group), include_extras=True)
     asked = {}
-    for field in dataclasses.fields(request):
-        value = getattr(request, field.name)
-        (option,) = (told for told in hints[field.name].__metadata__ if hasattr(told, "param_decls"))
+    for field in dataclasses.fields(group):
+        value = getattr(group, field.name)
         if value not in (field.default, []):
-            asked[option.default] = value  # in an annotation Typer keeps the first spelling there
+            (option,) = hints[field.name].__metadata__
+            # In an annotation Typer keeps the first spelling as the default.
+            asked[option.name if isinstance(option, Option) else option.default] = value
     return asked
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of each dataclass that it takes, in the order of its parameters.
 
-    A field is annotated as a parameter of a command would be, with what Typer shall know of it.
+    A field is a request's (`sunseal.asking`), or annotated as a parameter of a command would be, by an `Option` or by
+    what Typer shall know of it.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
-    requests: dict[str, type[Any]] = {}
+    groups: dict[str, tuple[type[Any], list[Place]]] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         kind = hints[name]
-        if not dataclasses.is_dataclass(kind):
-            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        requests[name] = kind  # type: ignore[assignment]
-        fields = get_type_hints(kind, include_extras=True)
-        for field in dataclasses.fields(kind):
-            default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
-            parameters.append(
-                inspect.Parameter(
-                    field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=fields[field.name]
-                )
-            )
+        if dataclasses.is_dataclass(kind):
+            groups[name] = kind, list(_places(kind))  # type: ignore[assignment]
+            parameters += [place.parameter for place in groups[name][1]]
+        else:
+            parameters.append(_parameter(name, kind, parameter.default))
 
     def spreading(**given: Any) -> None:
-        for name, kind in requests.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in dataclasses.fields(kind)})
+        for name, (kind, places) in groups.items():
+            given[name] = kind(**_fields(places, given))
         command(**given)
 
     spreading.__doc__, spreading.__name__ = command.__doc__, command.__name__
     spreading.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     spreading.__annotations__ = {p.name: p.annotation for p in parameters}
     return spreading
+
+
+def _places(kind: Any) -> Iterator[Place]:
+    """Yield the parameters of a group."""
+    fields = dataclasses.fields(kind)
+    if not any(field.metadata for field in fields):
+        hints = get_type_hints(kind, include_extras=True)
+        for field in fields:
+            default = NOTHING if field.default is dataclasses.MISSING else field.default
+            yield Place(field.name, None, None, _parameter(field.name, hints[field.name], default))
+        return
+    for field in fields:
+        told = field.metadata.get("option", {})
+        for key, option in told.items() if isinstance(told, Mapping) else ((None, told),):
+            default = option.typed
+            if field.default is dataclasses.MISSING:
+                default = NOTHING if default is None else default
+            elif key is None and option.read is None and field.default != ():
+                default = field.default
+            name = option.called or re.split("[ /]", option.name)[0].lstrip("-").replace("-", "_")
+            name = field.name if not name or keyword.iskeyword(name) else name
+            typed = option.kind | None if default is None else option.kind
+            read = None if option.read is None else lambda value, o=option: o.read(value, o.name)
+            yield Place(field.name, key, read, _parameter(name, Annotated[typed, option], default))
+
+
+def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    """Make a parameter as Typer takes it."""
+    typed, *told = get_args(kind) if hasattr(kind, "__metadata__") else (kind,)
+    if told and isinstance(told[0], Option):
+        option: Option = told[0]
+        shown = {"help": option.help, "metavar": option.metavar, "min": option.min, "max": option.max}
+        shown["autocompletion"] = getattr(completion, option.offers) if option.offers else None
+        kind = Annotated[typed, typer.Option(*option.name.split(), **shown) if option.name else typer.Argument(**shown)]  # type: ignore[arg-type]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _fields(places: list[Place], given: dict[str, Any]) -> dict[str, Any]:
+    """Read what the command line gave of a group; what it did not give is as the field has it."""
+    fields: dict[str, Any] = {}
+    for field, key, read, parameter in places:
+        value = given.pop(parameter.name)
+        if value in (None, []):
+            continue
+        value = value if read is None else read(value)
+        if isinstance(value, Fields):
+            fields |= value
+        elif key is None:
+            fields[field] = value
+        else:
+            fields.setdefault(field, {})[key] = value
+    return fields

@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.table import Table
 
-from sunseal import boards, units
-from sunseal.cli.completion import workloads
-from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Board, Freq, Output, Power, Variant, Vcc, freq_of, report, vcc_of
+from sunseal import requests, units
+from sunseal.cli.console import answer, out, print_json
+from sunseal.cli.options import Output, report
 from sunseal.cli.spread import spread
 from sunseal.harvest.light import low_light_text
-from sunseal.measurement import measuring, switching
+from sunseal.measurement import switching
 
 if TYPE_CHECKING:
     from sunseal.citing import Citations
@@ -25,67 +23,15 @@ if TYPE_CHECKING:
     from sunseal.planner.radio import Exchange
     from sunseal.planner.size import Sized
 
-Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.", autocompletion=workloads)]
-Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 10min.")]
-
 
 @spread
-def size_command(
-    workload: Workload = "ecdsa-p256-sign",
-    every: Every = "600s",
-    board: Board = boards.DEFAULT_BOARD,
-    variant: Variant = None,
-    freq: Freq = None,
-    vcc: Vcc = None,
-    power: Power = measuring.DEFAULT_POWER,
-    radio: Annotated[
-        str | None, typer.Option("--radio", help="Energy of the message instead, such as 137uJ (Mane, table 4.3).")
-    ] = None,
-    sends: Annotated[int, typer.Option("--sends", min=0, help="Bytes sent beside the signature.")] = 16,
-    dbm: Annotated[int, typer.Option("--dbm", help="Output power of the radio.")] = 0,
-    sleep: Annotated[
-        str | None, typer.Option("--sleep", help="Power between operations; else the board's, asleep.")
-    ] = None,
-    capacitance: Annotated[
-        str | None, typer.Option("--capacitance", help="The store, such as 470mF; else the board's.")
-    ] = None,
-    supply: Annotated[
-        str | None, typer.Option("--supply", help="Board whose harvester, store and panel are taken; else its own.")
-    ] = None,
-    margin: Annotated[float, typer.Option("--margin", help="Safety factor of equation 6.1.")] = 2.0,
-    overhead: Annotated[str, typer.Option("--overhead", help="The harvester's overhead in equation 6.1.")] = "125mJ",
-    shading: Annotated[float, typer.Option("--shading", help="Share of the sun that reaches the panel.")] = 1.0,
-    year: Annotated[bool, typer.Option("--year/--no-year", help="Play a typical year as well.")] = True,
-    *,
-    output: Output,
-) -> None:
+def size_command(asked: requests.Size, output: Output) -> None:
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), then play the node through a typical year."""
     from sunseal import api
 
-    sized = api.size(
-        workload,
-        every_s=units.time_s(every, "--every"),
-        board=board,
-        variant=variant or (),
-        freq_hz=freq_of(freq),
-        vcc_v=vcc_of(vcc),
-        power=power,
-        radio_j=None if radio is None else units.parse(radio, "J", "--radio", zero=True),
-        sends_bytes=sends,
-        dbm=dbm,
-        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
-        capacitance_f=None if capacitance is None else units.parse(capacitance, "F", "--capacitance"),
-        supply=supply,
-        margin=margin,
-        overhead_j=units.parse(overhead, "J", "--overhead", zero=True),
-        shading=shading,
-        year=year,
-    )
+    sized = api.size(**vars(asked))
     output.draw(lambda: report("drawings").main(sized), lambda: report("planner_pages").page_of(sized))
-    if output.as_json:
-        print_json(sized.to_dict())
-    else:
-        _show_sized(sized)
+    answer(output.as_json, sized.to_dict, lambda: _show_sized(sized))
 
 
 def _show_sized(sized: Sized) -> None:
@@ -130,57 +76,11 @@ def _show_unread(table: Table, rests_on: Citations) -> None:
 
 
 @spread
-def lifetime_command(
-    workload: Workload = "ecdsa-secp160r1-sign",
-    every: Annotated[
-        str | None, typer.Option("--every", help="From one operation to the next; else without pause.")
-    ] = None,
-    board: Board = "mica2dot",
-    variant: Variant = None,
-    freq: Freq = None,
-    vcc: Vcc = None,
-    power: Power = measuring.DEFAULT_POWER,
-    battery: Annotated[str | None, typer.Option("--battery", help="A cell of data/parts; else the board's.")] = None,
-    cutoff: Annotated[str, typer.Option("--cutoff", help="Where the node stops.")] = "2.8V",
-    sleep: Annotated[
-        str | None, typer.Option("--sleep", help="Power between operations; else the board's, asleep.")
-    ] = None,
-    bits: Annotated[int, typer.Option("--bits", min=0, help="Bits sent with each operation, in packets.")] = 0,
-    receives: Annotated[int, typer.Option("--receives", min=0, help="Bits received with each operation.")] = 0,
-    hops: Annotated[
-        int, typer.Option("--hops", min=0, help="Messages of other nodes passed on with each of its own.")
-    ] = 0,
-    dbm: Annotated[int, typer.Option("--dbm", help="Output power of the radio.")] = 0,
-    accelerator: Annotated[
-        str | None, typer.Option("--accelerator", help="Energy of the operation in hardware instead, such as 30uJ.")
-    ] = None,
-    converter: Annotated[
-        str | None, typer.Option("--converter", help="Switched on below the cut-off, such as ti-tps61000.")
-    ] = None,
-    *,
-    output: Output,
-) -> None:
+def lifetime_command(asked: requests.Life, output: Output) -> None:
     """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4)."""
     from sunseal import api
 
-    found = api.lifetime(
-        workload,
-        every_s=0.0 if every is None else units.time_s(every, "--every"),
-        board=board,
-        variant=variant or (),
-        freq_hz=freq_of(freq),
-        vcc_v=vcc_of(vcc),
-        power=power,
-        battery=battery,
-        cutoff_v=units.voltage_v(cutoff, "--cutoff"),
-        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
-        bits=bits,
-        receives=receives,
-        hops=hops,
-        dbm=dbm,
-        accelerator_j=None if accelerator is None else units.parse(accelerator, "J", "--accelerator"),
-        converter=converter,
-    )
+    found = api.lifetime(**vars(asked))
     output.draw(lambda: report("drawings").main(found), lambda: report("planner_pages").page_of(found))
     if output.as_json:
         print_json(found.to_dict())

@@ -6,16 +6,18 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.table import Table
 
+from sunseal.asking import DASK, asked, request
 from sunseal.cli import progress
 from sunseal.cli.console import err, escape, out, print_json, writable
 from sunseal.cli.options import Json
+from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
 from sunseal.sweeps import keypaths, sampling
 
@@ -31,39 +33,39 @@ FIRST = {
 """Figures that are printed unless `--show` names others."""
 
 
-def sweep_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="A scenario, or requirements of a plan.")],
-    over: Annotated[
+@request
+class Points:
+    """What is run at which points, and what is told of it."""
+
+    file: Path = asked("", "A scenario, or requirements of a plan.", Path, metavar="FILE.toml")
+    over: Sequence[str] = asked(
+        "--over",
+        "A key path and its values: a,b,c, START:STOP:N, START:STOP:N:log; for a sampler START:STOP. Repeatable.",
         list[str],
-        typer.Option(
-            "--over",
-            metavar="KEY=VALUES",
-            help="A key path and its values: a,b,c, START:STOP:N, START:STOP:N:log; for a sampler START:STOP. "
-            "Repeatable.",
-        ),
-    ],
-    table: Annotated[
-        Path | None, typer.Option("--out", help="Write a .parquet or .csv; again goes on with it.")
-    ] = None,
-    sampler: Annotated[str, typer.Option("--sampler", help=f"{', '.join(sampling.SAMPLERS)}.")] = "grid",
-    samples: Annotated[int | None, typer.Option("--samples", min=1, help="Points of a sampler.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of a sampler: same seed, same points.")] = 1,
-    minimise: Annotated[
-        str | None, typer.Option("--minimise", metavar="FIGURE", help="Search for its least, by --sampler optuna.")
-    ] = None,
-    maximise: Annotated[
-        str | None, typer.Option("--maximise", metavar="FIGURE", help="Search for its greatest, by --sampler optuna.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Threads, of a plan processes; else one a core, of a plan one.")
-    ] = None,
-    dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
-    show: Annotated[list[str] | None, typer.Option("--show", help="A figure to print. Repeatable.")] = None,
-    sobol: Annotated[
-        str | None, typer.Option("--sobol", metavar="FIGURE", help="Its Sobol indices, by --sampler saltelli.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+        metavar="KEY=VALUES",
+    )
+    table: Path | None = asked(
+        "--out", "Write a .parquet or .csv; again goes on with it.", Path, called="table", default=None
+    )
+    sampler: str = asked("--sampler", f"{', '.join(sampling.SAMPLERS)}.", default="grid")
+    samples: int | None = asked("--samples", "Points of a sampler.", int, min=1, default=None)
+    seed: int = asked("--seed", "Of a sampler: same seed, same points.", int, min=0, default=1)
+    minimise: str | None = asked(
+        "--minimise", "Search for its least, by --sampler optuna.", metavar="FIGURE", default=None
+    )
+    maximise: str | None = asked(
+        "--maximise", "Search for its greatest, by --sampler optuna.", metavar="FIGURE", default=None
+    )
+    jobs: int | None = asked(
+        "--jobs", "Threads, of a plan processes; else one a core, of a plan one.", int, min=1, default=None
+    )
+    dask: str | None = asked(DASK, default=None)
+    show: Sequence[str] = asked("--show", "A figure to print. Repeatable.", list[str], default=())
+    sobol: str | None = asked("--sobol", "Its Sobol indices, by --sampler saltelli.", metavar="FIGURE", default=None)
+
+
+@spread
+def sweep_command(asked: Points, as_json: Json = False) -> None:
     """Run a scenario or a plan at many points, into one table; Ctrl-C and again goes on where it was.
 
     A point that could not be run is a row with the sentence in column `error`. Exit status 2 if no point could be run.
@@ -71,27 +73,28 @@ def sweep_command(
     from sunseal.sweeps import sobol as indexing
     from sunseal.sweeps import sweeping
 
+    table, sobol = asked.table, asked.sobol
     writable(table, sweeping.ENDINGS)
-    if sobol is not None and sampler != "saltelli":
+    if sobol is not None and asked.sampler != "saltelli":
         raise SunsealError("`--sobol` needs the points of `--sampler saltelli`, and `--samples`")
     wanted: dict[str, Any] = {}
-    for text in over:
+    for text in asked.over:
         path, values = _over(text)
         if path in wanted:
             raise SunsealError(f"`--over {path}=...` stands twice; give all its values in one")
         wanted[path] = values
-    asked = {"sampler": sampler, "samples": samples, "seed": seed, "minimise": minimise, "maximise": maximise}
-    frame = _swept(file, wanted, table, as_json, asked | {"jobs": jobs, "dask": dask})
+    how = ("sampler", "samples", "seed", "minimise", "maximise", "jobs", "dask")
+    frame = _swept(asked.file, wanted, table, as_json, {name: getattr(asked, name) for name in how})
     lost = frame[frame.error != ""]
     if len(lost) == len(frame):
         raise SunsealError(f"no point could be run; the first: {lost.error.iloc[0]}")
-    indices = None if sobol is None else indexing.sobol_indices(frame, sobol, seed=seed)
+    indices = None if sobol is None else indexing.sobol_indices(frame, sobol, seed=asked.seed)
     if as_json:
         rows = _rows(frame.reset_index())
         print_json(rows if indices is None else {"points": rows, "indices": _rows(indices.reset_index())})
         return
-    figure = minimise or maximise
-    shown = show if figure is None or figure in (show or ()) else [figure, *(show or ())]
+    figure = asked.minimise or asked.maximise
+    shown = asked.show if figure is None or figure in asked.show else [figure, *asked.show]
     _show(frame, list(wanted), shown, "requirements" if "qualifying" in frame else "scenario")
     if figure is not None:
         _show_best(frame, list(wanted), figure)
@@ -187,10 +190,10 @@ def _value(text: str) -> Any:
     return text
 
 
-def _show(frame: pd.DataFrame, paths: list[str], show: list[str] | None, kind: str) -> None:
+def _show(frame: pd.DataFrame, paths: list[str], show: Sequence[str], kind: str) -> None:
     from sunseal.errors import unknown
 
-    for name in show or ():
+    for name in show:
         if name not in frame:
             raise unknown("figure", name, frame.columns, "of this sweep")
     columns = [*paths, *(show or [name for name in FIRST[kind] if name in frame])]

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +15,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from sunseal import boards, units
-from sunseal.cli.console import Figure, err, out, print_json, writable
-from sunseal.cli.options import Board, Json, Power, Variant, freq_of
-from sunseal.cli.options import Freq as BoardFreq
+from sunseal.asking import BOARD, FREQ, POWER, VARIANT, Option, asked, quantity, request
+from sunseal.cli.console import Figure, answer, err, facts_table, out, print_json, writable
+from sunseal.cli.options import Json
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring
@@ -35,55 +35,7 @@ trace_app = typer.Typer(
     no_args_is_help=True,
 )
 
-File = Annotated[Path, typer.Argument(help="A recording; its content says which instrument's.")]
-Format = Annotated[
-    str | None, typer.Option("--format", help="Take the file for this format instead of what it looks like.")
-]
-Rate = Annotated[
-    str | None, typer.Option("--rate", help="Sample rate, such as 1MHz: even steps whatever the times say.")
-]
-Unit = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--unit", help="Unit of columns that name none: A, V, W or J; or of one, such as current=mA. Repeatable."
-    ),
-]
-Part = Annotated[str | None, typer.Option("--part", help="Recording of a project, or array of an archive.")]
-Uneven = Annotated[bool, typer.Option("--uneven", help="Take steps of time as they come: a long one is no gap.")]
-Current = Annotated[
-    str | None, typer.Option("--current", help="Channel of the current, shunt voltage, power or energy.")
-]
-Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V.")]
-VccChannel = Annotated[str | None, typer.Option("--vcc-channel", help="Channel of the supply voltage.")]
-Shunt = Annotated[str | None, typer.Option("--shunt", help="Shunt, such as 100ohm; a probe of 5 mV/mA is 5ohm.")]
-Gain = Annotated[float, typer.Option("--gain", help="Gain of the amplifier behind the shunt or probe.")]
-Offset = Annotated[float, typer.Option("--offset", help="What the channel shows without a current, in its unit.")]
-Scale = Annotated[
-    str | None, typer.Option("--scale", help="What 1 is in an array that has no unit, such as 1V or 10mA.")
-]
-Burden = Annotated[
-    bool, typer.Option("--burden", help="--vcc is the voltage before the shunt: take off what falls over it.")
-]
-AdcBits = Annotated[int | None, typer.Option("--adc-bits", min=1, max=32, help="Bits of the converter.")]
-Vref = Annotated[str | None, typer.Option("--vref", help="Range of the converter, such as 0.5V.")]
-TriggerName = Annotated[
-    str | None, typer.Option("--trigger", help="Channel that marks the windows, or `power`; else the whole recording.")
-]
-Level = Annotated[float | None, typer.Option("--level", help="Trigger level in the channel's unit; else half way.")]
-Hysteresis = Annotated[float | None, typer.Option("--hysteresis", help="Width around it; else a tenth of the range.")]
-Falling = Annotated[bool, typer.Option("--falling", help="Windows are where the trigger is low.")]
-MinWindow = Annotated[str | None, typer.Option("--min-window", help="Leave out windows shorter than this.")]
-SamplesMin = Annotated[int, typer.Option("--samples-min", min=1, help="Samples that a window needs at least.")]
-From = Annotated[float | None, typer.Option("--from", help="Begin of the one window, in the recording's seconds.")]
-To = Annotated[float | None, typer.Option("--to", help="End of the one window.")]
-Freq = Annotated[str | None, typer.Option("--freq", help="CPU clock, for cycles (equation 3.2 of Mane).")]
-Tolerance = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tolerance",
-        help="How well a part is known, such as shunt=1%, gain=3%, vcc=0.5%, timebase=50ppm, offset=0.2mV. Repeatable.",
-    ),
-]
+FORMAT = Option("--format", "Take the file for this format instead of what it looks like.", called="form")
 
 
 @contextlib.contextmanager
@@ -118,14 +70,16 @@ def share(text: str, what: str) -> float:
     raise SunsealError(f"{what} `{text}` is no share: write it as `1%` or `50ppm`")
 
 
-def _tolerances(given: list[str] | None, known: tuple[str, ...]) -> dict[str, str]:
+def _tolerances(given: Sequence[str], known: tuple[str, ...]) -> tuple[dict[str, Any], str | None]:
+    """Read how well parts are known, as shares; of an offset, which is none, the text."""
     found: dict[str, str] = {}
-    for pair in given or ():
+    for pair in given:
         name, eq, value = pair.partition("=")
         if not eq or name not in known:
             raise SunsealError(f"--tolerance `{pair}` is none of {', '.join(f'{k}=…' for k in known)}")
         found[name] = value
-    return found
+    offset = found.pop("offset", None)
+    return {f"{name}_tolerance": share(value, f"--tolerance {name}") for name, value in found.items()}, offset
 
 
 def _unitful(text: str, what: str) -> tuple[float, str]:
@@ -135,98 +89,97 @@ def _unitful(text: str, what: str) -> tuple[float, str]:
     raise SunsealError(f"{what} `{text}` is no voltage, current or power: write it such as `1V` or `10mA`")
 
 
-@dataclass
+@request
 class Source:
     """A recording, and what its file leaves open."""
 
-    file: File
-    form: Format = None
-    rate: Rate = None
-    unit: Unit = None
-    part: Part = None
-    uneven: Uneven = False
+    file: Path = asked("", "A recording; its content says which instrument's.", Path)
+    form: str | None = asked(FORMAT, default=None)
+    rate_hz: float | None = asked(
+        "--rate", "Sample rate, such as 1MHz: even steps whatever the times say.", read=quantity("Hz"), default=None
+    )
+    unit: Sequence[str] = asked(
+        "--unit",
+        "Unit of columns that name none: A, V, W or J; or of one, such as current=mA. Repeatable.",
+        list[str],
+        default=(),
+    )
+    part: str | None = asked("--part", "Recording of a project, or array of an archive.", default=None)
+    uneven: bool = asked("--uneven", "Take steps of time as they come: a long one is no gap.", bool, default=False)
 
     def open(self) -> Recording:
         """Open it as what it looks like, or as what it was said to be."""
         from sunseal.trace.formats import open_recording
 
-        rate_hz = None if self.rate is None else units.parse(self.rate, "Hz", "--rate")
-        by_name = dict(u.split("=", 1) for u in self.unit or () if "=" in u)
-        plain = [u for u in self.unit or () if "=" not in u]
+        by_name = dict(u.split("=", 1) for u in self.unit if "=" in u)
+        plain = [u for u in self.unit if "=" not in u]
         if len(plain) > 1:
             raise SunsealError(
                 f"--unit {' and '.join(plain)}: of columns without a name there is one; write NAME={plain[1]}"
             )
-        return open_recording(
-            self.file,
-            form=self.form,
-            rate_hz=rate_hz,
-            unit=plain[0] if plain else None,
-            units=by_name,
-            part=self.part,
-            uneven=self.uneven,
-        )
+        told = {**vars(self), "unit": plain[0] if plain else None, "units": by_name}
+        return open_recording(told.pop("file"), **told)
 
 
-@dataclass
+@request
 class Setup:
     """How the instrument was connected, and how well its parts are known."""
 
-    current: Current = None
-    vcc: Vcc = None
-    vcc_channel: VccChannel = None
-    shunt: Shunt = None
-    gain: Gain = 1.0
-    offset: Offset = 0.0
-    scale: Scale = None
-    burden: Burden = False
-    adc_bits: AdcBits = None
-    vref: Vref = None
-    tolerance: Tolerance = None
+    current: str | None = asked("--current", "Channel of the current, shunt voltage, power or energy.", default=None)
+    vcc_v: float | None = asked("--vcc", "Supply voltage, such as 2.2V.", read=units.voltage_v, default=None)
+    vcc_channel: str | None = asked("--vcc-channel", "Channel of the supply voltage.", default=None)
+    shunt_ohm: float | None = asked(
+        "--shunt", "Shunt, such as 100ohm; a probe of 5 mV/mA is 5ohm.", read=quantity("ohm"), default=None
+    )
+    gain: float = asked("--gain", "Gain of the amplifier behind the shunt or probe.", float, default=1.0)
+    offset: float = asked("--offset", "What the channel shows without a current, in its unit.", float, default=0.0)
+    scale: tuple[float, str | None] = asked(
+        "--scale",
+        "What 1 is in an array that has no unit, such as 1V or 10mA.",
+        read=_unitful,
+        default=(1.0, None),
+    )
+    burden: bool = asked(
+        "--burden", "--vcc is the voltage before the shunt: take off what falls over it.", bool, default=False
+    )
+    adc_bits: int | None = asked("--adc-bits", "Bits of the converter.", int, min=1, max=32, default=None)
+    vref_v: float | None = asked("--vref", "Range of the converter, such as 0.5V.", read=units.voltage_v, default=None)
+    tolerance: Sequence[str] = asked(
+        "--tolerance",
+        "How well a part is known, such as shunt=1%, gain=3%, vcc=0.5%, timebase=50ppm, offset=0.2mV. Repeatable.",
+        list[str],
+        default=(),
+    )
 
-    def bench(self, static: str | None = None) -> Bench:
+    def bench(self, static_w: float = 0.0) -> Bench:
         """Return it in SI units."""
         from sunseal.trace.energy import Bench
 
-        if self.vcc is not None and self.vcc_channel is not None:
+        if self.vcc_v is not None and self.vcc_channel is not None:
             raise SunsealError("`--vcc` and `--vcc-channel` exclude each other: choose one of them")
         if not self.gain > 0:
             raise SunsealError(f"--gain {self.gain:g} must be above zero")
-        if (self.adc_bits is None) != (self.vref is None):
+        if (self.adc_bits is None) != (self.vref_v is None):
             raise SunsealError("`--adc-bits` and `--vref` belong together: give both")
-        how = _tolerances(self.tolerance, ("shunt", "gain", "vcc", "timebase", "offset"))
-        factor, unit = (1.0, None) if self.scale is None else _unitful(self.scale, "--scale")
-        return Bench(
-            current=self.current,
-            vcc_v=None if self.vcc is None else units.voltage_v(self.vcc),
-            vcc_channel=self.vcc_channel,
-            shunt_ohm=None if self.shunt is None else units.parse(self.shunt, "ohm", "--shunt"),
-            gain=self.gain,
-            offset=self.offset,
-            scale=factor,
-            scale_unit=unit,
-            burden=self.burden,
-            adc_bits=self.adc_bits,
-            vref_v=None if self.vref is None else units.voltage_v(self.vref, "--vref"),
-            static_w=0.0 if static is None else units.parse(static, "W", "--static"),
-            shunt_tolerance=share(how.get("shunt", "0%"), "--tolerance shunt"),
-            gain_tolerance=share(how.get("gain", "0%"), "--tolerance gain"),
-            vcc_tolerance=share(how.get("vcc", "0%"), "--tolerance vcc"),
-            timebase_tolerance=share(how.get("timebase", "0%"), "--tolerance timebase"),
-            offset_tolerance=_unitful(how["offset"], "--tolerance offset")[0] if "offset" in how else 0.0,
-        )
+        shares, offset = _tolerances(self.tolerance, ("shunt", "gain", "vcc", "timebase", "offset"))
+        told = {name: value for name, value in vars(self).items() if name not in ("scale", "tolerance")}
+        factor, unit = self.scale
+        off = _unitful(offset, "--tolerance offset")[0] if offset is not None else 0.0
+        return Bench(**told, scale=factor, scale_unit=unit, static_w=static_w, offset_tolerance=off, **shares)
 
 
-@dataclass
+@request
 class Windows:
     """Where in a recording the operation runs."""
 
-    trigger: TriggerName = None
-    level: Level = None
-    hysteresis: Hysteresis = None
-    falling: Falling = False
-    min_window: MinWindow = None
-    samples_min: SamplesMin = 10
+    trigger: str | None = asked(
+        "--trigger", "Channel that marks the windows, or `power`; else the whole recording.", default=None
+    )
+    level: float | None = asked("--level", "Trigger level in the channel's unit; else half way.", float, default=None)
+    hysteresis: float | None = asked("--hysteresis", "Width around it; else a tenth of the range.", float, default=None)
+    falling: bool = asked("--falling", "Windows are where the trigger is low.", bool, default=False)
+    min_window_s: float = asked("--min-window", "Leave out windows shorter than this.", read=units.time_s, default=0.0)
+    samples_min: int = asked("--samples-min", "Samples that a window needs at least.", int, min=1, default=10)
 
     def chosen(self, begin: float | None = None, end: float | None = None) -> Trigger:
         """Return the trigger in SI units."""
@@ -239,7 +192,7 @@ class Windows:
             self.level,
             self.hysteresis,
             self.falling,
-            0.0 if self.min_window is None else units.time_s(self.min_window, "--min-window"),
+            self.min_window_s,
             begin,
             end,
             self.samples_min,
@@ -267,9 +220,7 @@ def import_command(
     if as_json:
         print_json(facts)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     table.add_row("format", " · ".join(filter(None, (facts["format"], escape(facts["device"])))))
     table.add_row(
         "samples",
@@ -290,22 +241,29 @@ def import_command(
 # --- energy ----------------------------------------------------------------------------------
 
 
+@request
+class Integral:
+    """What is taken off a recording's power, and added to it."""
+
+    begin: float | None = asked("--from", "Begin of the one window, in the recording's seconds.", float, default=None)
+    end: float | None = asked("--to", "End of the one window.", float, called="end", default=None)
+    subtract_idle: bool = asked("--subtract-idle", "Take off the mean power outside the windows.", bool, default=False)
+    idle_w: float | None = asked("--idle-power", "Take off this power, such as 3mW.", read=quantity("W"), default=None)
+    static_w: float = asked(
+        "--static", "Add this static power (equations 3 and 4 of Rizvi).", read=quantity("W"), default=0.0
+    )
+    freq_hz: int | None = asked(
+        "--freq", "CPU clock, for cycles (equation 3.2 of Mane).", read=units.freq_hz, default=None
+    )
+
+
 @trace_app.command("energy")
 @spread
 def energy_command(
     source: Source,
     setup: Setup,
     windows: Windows,
-    begin: From = None,
-    end: To = None,
-    subtract_idle: Annotated[
-        bool, typer.Option("--subtract-idle", help="Take off the mean power outside the windows.")
-    ] = False,
-    idle_power: Annotated[str | None, typer.Option("--idle-power", help="Take off this power, such as 3mW.")] = None,
-    static: Annotated[
-        str | None, typer.Option("--static", help="Add this static power (equations 3 and 4 of Rizvi).")
-    ] = None,
-    freq: Freq = None,
+    integral: Integral,
     rows: Annotated[int, typer.Option("--rows", min=0, help="Windows that the table lists.")] = 12,
     figure: Figure = None,
     as_json: Json = False,
@@ -314,17 +272,17 @@ def energy_command(
     from sunseal.trace import energy
 
     writable(figure)
-    bench = setup.bench(static)
-    chosen = windows.chosen(begin, end)
+    bench = setup.bench(integral.static_w)
+    chosen = windows.chosen(integral.begin, integral.end)
     recording = source.open()
     with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         found = energy.measure(
             recording,
             bench,
             chosen,
-            subtract_idle=subtract_idle,
-            idle_w=None if idle_power is None else units.parse(idle_power, "W", "--idle-power"),
-            freq_hz=freq_of(freq),
+            subtract_idle=integral.subtract_idle,
+            idle_w=integral.idle_w,
+            freq_hz=integral.freq_hz,
             told=told,
         )
     if figure is not None:
@@ -355,9 +313,7 @@ def _show_energy(found: Energy, rows: int) -> None:
         out.print(table)
         if len(found.windows) > rows:
             out.print(f"and {len(found.windows) - rows} more (`--rows`)")
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     several = len(found.windows) > 1
     table.add_row(
         "mean energy" if several else "energy",
@@ -402,83 +358,79 @@ def _term(term: Term, energy_j: float) -> str:
 # --- capacitor -------------------------------------------------------------------------------
 
 
+@request
+class Discharge:
+    """A capacitor that fed operations, and what is known of it and of the voltmeter."""
+
+    workload: str | None = asked("", "Measure this one at a simulated board.", metavar="[WORKLOAD]", default=None)
+    capacitance_f: float | None = asked("--capacitance -C", "Such as 1mF.", read=quantity("F"), default=None)
+    v1_v: float | None = asked("--v1", "Voltage before, such as 3.3V.", read=units.voltage_v, default=None)
+    v2_v: float | None = asked(
+        "--v2", "Voltage left; the virtual instrument reads it.", read=units.voltage_v, default=None
+    )
+    time_s: float | None = asked("--time", "Time between the readings.", read=units.time_s, default=None)
+    operations: int = asked("--operations -n", "Operations in between.", int, min=1, default=1)
+    leak_ohm: float | None = asked(
+        "--leak", "Leakage as a resistance, such as 10Mohm.", read=quantity("ohm"), default=None
+    )
+    esr_ohm: float = asked("--esr", "Series resistance, such as 50mohm.", read=quantity("ohm"), default=0.0)
+    resolution_v: float = asked(
+        "--resolution", "One step of the voltmeter, such as 1mV.", read=units.voltage_v, default=0.0
+    )
+    tolerance: Sequence[str] = asked(
+        "--tolerance",
+        "Such as capacitance=2%, gain=0.1%, offset=1mV, leak=50%, esr=20%. Repeatable.",
+        list[str],
+        default=(),
+    )
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    variant: Sequence[str] = asked(VARIANT, default=())
+    freq_hz: int | None = asked(FREQ, default=None)
+    power: str = asked(POWER, default=measuring.DEFAULT_POWER)
+    seed: int | None = asked("--seed", "Draw the true capacitor and voltmeter from the tolerances.", int, default=None)
+
+
 @trace_app.command("capacitor")
-def capacitor_command(
-    workload: Annotated[
-        str | None, typer.Argument(metavar="[WORKLOAD]", help="Measure this one at a simulated board.")
-    ] = None,
-    capacitance: Annotated[str, typer.Option("--capacitance", "-C", help="Such as 1mF.")] = "",
-    v1: Annotated[str, typer.Option("--v1", help="Voltage before, such as 3.3V.")] = "",
-    v2: Annotated[str | None, typer.Option("--v2", help="Voltage left; the virtual instrument reads it.")] = None,
-    time: Annotated[str | None, typer.Option("--time", help="Time between the readings.")] = None,
-    operations: Annotated[int, typer.Option("--operations", "-n", min=1, help="Operations in between.")] = 1,
-    leak: Annotated[str | None, typer.Option("--leak", help="Leakage as a resistance, such as 10Mohm.")] = None,
-    esr: Annotated[str | None, typer.Option("--esr", help="Series resistance, such as 50mohm.")] = None,
-    resolution: Annotated[
-        str | None, typer.Option("--resolution", help="One step of the voltmeter, such as 1mV.")
-    ] = None,
-    tolerance: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tolerance", help="Such as capacitance=2%, gain=0.1%, offset=1mV, leak=50%, esr=20%. Repeatable."
-        ),
-    ] = None,
-    board: Board = boards.DEFAULT_BOARD,
-    variant: Variant = None,
-    freq: BoardFreq = None,
-    power: Power = measuring.DEFAULT_POWER,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Draw the true capacitor and voltmeter from the tolerances.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def capacitor_command(asked: Discharge, as_json: Json = False) -> None:
     """Energy from the voltage that a capacitor lost: from readings, or at a simulated board."""
     from sunseal.trace import capacitor
 
-    if not capacitance or not v1:
+    if asked.capacitance_f is None or asked.v1_v is None:
         raise SunsealError("the capacitor method needs `--capacitance` and `--v1`")
-    how = _tolerances(tolerance, ("capacitance", "gain", "offset", "leak", "esr"))
+    shares, offset = _tolerances(asked.tolerance, ("capacitance", "gain", "offset", "leak", "esr"))
     setup = capacitor.Setup(
-        capacitance_f=units.parse(capacitance, "F", "--capacitance"),
-        capacitance_tolerance=share(how.get("capacitance", "0%"), "--tolerance capacitance"),
-        leak_ohm=None if leak is None else units.parse(leak, "ohm", "--leak"),
-        leak_tolerance=share(how.get("leak", "0%"), "--tolerance leak"),
-        esr_ohm=0.0 if esr is None else units.parse(esr, "ohm", "--esr"),
-        esr_tolerance=share(how.get("esr", "0%"), "--tolerance esr"),
-        meter_gain_tolerance=share(how.get("gain", "0%"), "--tolerance gain"),
-        meter_offset_tolerance_v=units.voltage_v(how["offset"], "--tolerance offset") if "offset" in how else 0.0,
-        resolution_v=0.0 if resolution is None else units.voltage_v(resolution, "--resolution"),
+        capacitance_f=asked.capacitance_f,
+        leak_ohm=asked.leak_ohm,
+        esr_ohm=asked.esr_ohm,
+        resolution_v=asked.resolution_v,
+        meter_gain_tolerance=shares.pop("gain_tolerance", 0.0),
+        meter_offset_tolerance_v=units.voltage_v(offset, "--tolerance offset") if offset is not None else 0.0,
+        **shares,
     )
-    v1_v = units.voltage_v(v1, "--v1")
-    if workload is None:
-        if v2 is None:
+    if asked.workload is None:
+        if asked.v2_v is None:
             raise SunsealError("the voltage left is missing: give `--v2`, or a workload whose board is simulated")
-        seconds = 0.0 if time is None else units.time_s(time, "--time")
-        reading_ = capacitor.calculate(setup, v1_v, units.voltage_v(v2, "--v2"), seconds, operations)
+        reading_ = capacitor.calculate(setup, asked.v1_v, asked.v2_v, asked.time_s or 0.0, asked.operations)
         if as_json:
             print_json(reading_.to_dict())
         else:
             out.print(_capacitor_table(reading_))
         return
-    if v2 is not None or time is not None:
+    if asked.v2_v is not None or asked.time_s is not None:
         raise SunsealError("`--v2` and `--time` are readings; at a simulated board the instrument takes them itself")
     seen = capacitor.virtual(
         setup,
-        workload,
-        board=board,
-        v1_v=v1_v,
-        operations=operations,
-        variant=tuple(variant or ()),
-        freq_hz=freq_of(freq),
-        power=power,
-        seed=seed,
+        asked.workload,
+        board=asked.board,
+        v1_v=asked.v1_v,
+        operations=asked.operations,
+        variant=tuple(asked.variant),
+        freq_hz=asked.freq_hz,
+        power=asked.power,
+        seed=asked.seed,
     )
-    if as_json:
-        print_json(seen.to_dict())
-    else:
-        _show_seen(seen)
-    if not seen.agrees:
-        raise typer.Exit(1)
+    answer(as_json, seen.to_dict, lambda: _show_seen(seen), int(not seen.agrees))
 
 
 def _show_seen(seen: Virtual) -> None:
@@ -492,9 +444,7 @@ def _show_seen(seen: Virtual) -> None:
 
 
 def _capacitor_table(reading_: Any) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     u = f" ± {units.show(reading_.expanded_j, 'J', 2)} ({_percent(reading_.expanded_j / reading_.energy_j)}, 95 %)"
     table.add_row("energy", units.show(reading_.energy_j, "J") + (u if reading_.terms else "") + " an operation")
     table.add_row("voltages", f"{reading_.v1_v:.6g} V to {reading_.v2_v:.6g} V, {reading_.operations} operations")
@@ -511,6 +461,16 @@ def _capacitor_table(reading_: Any) -> Table:
 # --- compare ---------------------------------------------------------------------------------
 
 
+@request
+class Simulation:
+    """The run that a measurement is held against."""
+
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    variant: Sequence[str] = asked(VARIANT, default=())
+    freq_hz: int | None = asked(FREQ, default=None)
+    power: str = asked(POWER, default=measuring.DEFAULT_POWER)
+
+
 @trace_app.command("compare")
 @spread
 def compare_command(
@@ -518,10 +478,7 @@ def compare_command(
     workload: Annotated[str, typer.Option("--workload", help="The workload of `sunseal workloads` that ran.")],
     setup: Setup,
     windows: Windows,
-    board: Board = boards.DEFAULT_BOARD,
-    variant: Variant = None,
-    freq: BoardFreq = None,
-    power: Power = measuring.DEFAULT_POWER,
+    simulation: Simulation,
     figure: Figure = None,
     as_json: Json = False,
 ) -> None:
@@ -534,14 +491,8 @@ def compare_command(
     recording = source.open()
     with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         found = energy.measure(recording, bench, chosen, told=told)
-    simulated = comparing.simulate(
-        workload,
-        board=board,
-        variant=variant or (),
-        freq_hz=freq_of(freq),
-        vcc_v=found.vcc_v if setup.vcc is None else units.voltage_v(setup.vcc),
-        power=power,
-    )
+    vcc_v = found.vcc_v if setup.vcc_v is None else setup.vcc_v
+    simulated = comparing.simulate(workload, vcc_v=vcc_v, **vars(simulation))
     compared = comparing.compare(found, simulated)
     if figure is not None:
         from sunseal.report import trace_figures as figures
@@ -555,7 +506,7 @@ def compare_command(
             from_s=window.begin_s - margin,
             to_s=window.begin_s + max(window.time_s, simulated.time_s) + margin,
         )
-        title = f"{source.file.name}, window 1, beside {workload} on {board}"
+        title = f"{source.file.name}, window 1, beside {workload} on {simulation.board}"
         figures.comparison_file(seen, compared, window.begin_s, title, figure)
     if as_json:
         print_json(compared.to_dict())
@@ -598,42 +549,92 @@ def _show_compared(compared: Comparison, found: Energy, simulated: Simulated) ->
 SOURCES = ("shepherd", "ivonne", "ekho", "siren", "siren-voltage", "climate", "lux")
 
 
+@request
+class Harvest:
+    """A harvester's recording, a climate file or indoor light, and what makes a source of it."""
+
+    file: Path = asked("", "What a harvester recorded, a climate file, or a lux profile.", Path)
+    form: str | None = asked(
+        "--format", f"Take the file for one of: {', '.join(SOURCES)}.", called="form", default=None
+    )
+    output: Path | None = asked(
+        "--out -o", "Write it: .csv for a scenario, .h5 for Shepherd.", Path, called="output", default=None
+    )
+    panel: str | None = asked("--panel", "Panel of data/parts, for climate and lux.", default=None)
+    tilt_deg: float = asked("--tilt", "Tilt of the panel in degrees.", float, default=36.0)
+    azimuth_deg: float = asked("--azimuth", "Azimuth in degrees; 180 is south.", float, default=180.0)
+    shading: float = asked("--shading", "Share of the light that arrives.", float, default=1.0)
+    light: str = asked("--light", "Of a lux profile: led, fluorescent.", default="led")
+    step_s: float | None = asked(
+        "--step", "Put samples together into steps of this length.", read=units.time_s, default=None
+    )
+    points: int = asked("--points", "Voltages of the grid for curves.", int, min=2, default=64)
+    rate_hz: float | None = asked("--rate", "Curves a second of Ekho, such as 10Hz.", read=quantity("Hz"), default=None)
+    source_ohm: float | None = asked(
+        "--source-resistance", "Behind a trace of voltages, such as 10kohm.", read=quantity("ohm"), default=None
+    )
+    mpp: bool = asked("--mpp", "Keep the maximum power points alone.", bool, default=False)
+    begin_s: float = asked(
+        "--from", "Begin after this time, such as 86400s.", read=units.time_s, called="begin", default=0.0
+    )
+    lasts_s: float | None = asked("--for", "Take this long.", read=units.time_s, called="lasts", default=None)
+
+    def read(self) -> Harvested:
+        """Read the file as what it looks like, or as what it was said to be."""
+        from sunseal.harvest import climate, harvested
+        from sunseal.harvest.light import Panel
+
+        file = self.file
+        if self.form is not None and self.form not in SOURCES:
+            raise unknown("format", self.form, SOURCES)
+        if not file.is_file():
+            raise SunsealError(f"the file `{file}` is not there")
+        if not 0 < self.shading <= 1:
+            raise SunsealError(f"--shading {self.shading:g} is not a share above 0 and up to 1")
+        form = self.form or _source_form(file)
+        if form == "shepherd":
+            return harvested.shepherd(file, self.step_s, self.points)
+        if form == "ivonne":
+            return harvested.ivonne(file, self.points)
+        if form == "ekho":
+            if self.rate_hz is None:
+                raise SunsealError(
+                    f"`{file.name}` does not say how many curves a second it holds", hint="give `--rate 10Hz`"
+                )
+            return harvested.ekho(file, self.rate_hz)
+        if form == "siren":
+            return harvested.siren(file)
+        if form == "siren-voltage":
+            if self.source_ohm is None:
+                raise SunsealError(
+                    f"`{file.name}` holds the voltage of a source, and not what current it gives",
+                    hint="give `--source-resistance`, such as 10kohm",
+                )
+            return harvested.siren_voltage(file, self.source_ohm, self.points)
+        if self.panel is None:
+            raise SunsealError(
+                f"`{file.name}` is light, and what a panel makes of it is not known", hint="give `--panel PART`"
+            )
+        panel = Panel.load(self.panel)
+        if form == "lux":
+            return climate.indoors(file, panel, self.light)
+        sky = {"tilt_deg": self.tilt_deg, "azimuth_deg": self.azimuth_deg, "shading": self.shading}
+        return climate.cells(climate.read(file), panel, **sky, file=file.name)
+
+
 @trace_app.command("harvest")
-def harvest_command(
-    file: Annotated[Path, typer.Argument(help="What a harvester recorded, a climate file, or a lux profile.")],
-    form: Annotated[
-        str | None, typer.Option("--format", help=f"Take the file for one of: {', '.join(SOURCES)}.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write it: .csv for a scenario, .h5 for Shepherd.")
-    ] = None,
-    panel: Annotated[str | None, typer.Option("--panel", help="Panel of data/parts, for climate and lux.")] = None,
-    tilt: Annotated[float, typer.Option("--tilt", help="Tilt of the panel in degrees.")] = 36.0,
-    azimuth: Annotated[float, typer.Option("--azimuth", help="Azimuth in degrees; 180 is south.")] = 180.0,
-    shading: Annotated[float, typer.Option("--shading", help="Share of the light that arrives.")] = 1.0,
-    light: Annotated[str, typer.Option("--light", help="Of a lux profile: led, fluorescent.")] = "led",
-    step: Annotated[str | None, typer.Option("--step", help="Put samples together into steps of this length.")] = None,
-    points: Annotated[int, typer.Option("--points", min=2, help="Voltages of the grid for curves.")] = 64,
-    rate: Annotated[str | None, typer.Option("--rate", help="Curves a second of Ekho, such as 10Hz.")] = None,
-    source_resistance: Annotated[
-        str | None, typer.Option("--source-resistance", help="Behind a trace of voltages, such as 10kohm.")
-    ] = None,
-    mpp: Annotated[bool, typer.Option("--mpp", help="Keep the maximum power points alone.")] = False,
-    begin: Annotated[str | None, typer.Option("--from", help="Begin after this time, such as 86400s.")] = None,
-    lasts: Annotated[str | None, typer.Option("--for", help="Take this long.")] = None,
-    as_json: Json = False,
-) -> None:
+@spread
+def harvest_command(asked: Harvest, as_json: Json = False) -> None:
     """Turn a harvester's recording, a climate file or indoor light into a source for `[harvest] trace`."""
     from sunseal.harvest import harvested
 
+    output = asked.output
     if output is not None and output.suffix not in (".csv", ".h5"):
         raise SunsealError(f"`{output}` cannot be written: its name must end in .csv or .h5")
-    found = _source(file, form, panel, tilt, azimuth, shading, light, step, points, rate, source_resistance)
-    if begin is not None or lasts is not None:
-        found = found.part(
-            0.0 if begin is None else units.time_s(begin, "--from"), None if lasts is None else units.time_s(lasts)
-        )
-    if mpp:
+    found = asked.read()
+    if asked.begin_s or asked.lasts_s is not None:
+        found = found.part(asked.begin_s, asked.lasts_s)
+    if asked.mpp:
         found = replace(found, grid_v=None, curves_a=None, cells=None)
     if output is not None:
         (harvested.write_csv if output.suffix == ".csv" else harvested.write_shepherd)(found, output)
@@ -649,9 +650,7 @@ def harvest_command(
     if as_json:
         print_json(facts)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
+    table = facts_table()
     step_s = float(found.time_s[-1]) / len(found.power_w)
     table.add_row("source", f"{found.kind}, {len(found.power_w):,} steps of {units.show(step_s, 's')}")
     table.add_row("energy", f"{units.show(found.energy_j, 'J')} at the maximum power point")
@@ -663,58 +662,6 @@ def harvest_command(
     out.print(table)
     if output is not None:
         out.print(f"wrote {output}")
-
-
-def _source(
-    file: Path,
-    form: str | None,
-    panel: str | None,
-    tilt: float,
-    azimuth: float,
-    shading: float,
-    light: str,
-    step: str | None,
-    points: int,
-    rate: str | None,
-    source_resistance: str | None,
-) -> Harvested:
-    from sunseal.harvest import climate, harvested
-    from sunseal.harvest.light import Panel
-
-    if form is not None and form not in SOURCES:
-        raise unknown("format", form, SOURCES)
-    if not file.is_file():
-        raise SunsealError(f"the file `{file}` is not there")
-    if not 0 < shading <= 1:
-        raise SunsealError(f"--shading {shading:g} is not a share above 0 and up to 1")
-    form = form or _source_form(file)
-    if form == "shepherd":
-        return harvested.shepherd(file, None if step is None else units.time_s(step, "--step"), points)
-    if form == "ivonne":
-        return harvested.ivonne(file, points)
-    if form == "ekho":
-        if rate is None:
-            raise SunsealError(
-                f"`{file.name}` does not say how many curves a second it holds", hint="give `--rate 10Hz`"
-            )
-        return harvested.ekho(file, units.parse(rate, "Hz", "--rate"))
-    if form == "siren":
-        return harvested.siren(file)
-    if form == "siren-voltage":
-        if source_resistance is None:
-            raise SunsealError(
-                f"`{file.name}` holds the voltage of a source, and not what current it gives",
-                hint="give `--source-resistance`, such as 10kohm",
-            )
-        return harvested.siren_voltage(file, units.parse(source_resistance, "ohm", "--source-resistance"), points)
-    if panel is None:
-        raise SunsealError(
-            f"`{file.name}` is light, and what a panel makes of it is not known", hint="give `--panel PART`"
-        )
-    if form == "lux":
-        return climate.indoors(file, Panel.load(panel), light)
-    found = climate.read(file)
-    return climate.cells(found, Panel.load(panel), tilt_deg=tilt, azimuth_deg=azimuth, shading=shading, file=file.name)
 
 
 def _source_form(file: Path) -> str:

@@ -11,12 +11,10 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import units
-from sunseal.cli.completion import boards, workloads
-from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Output, Power, Voltages, report
+from sunseal import requests, units
+from sunseal.cli.console import answer, err, out
+from sunseal.cli.options import Output, report
 from sunseal.cli.spread import spread
-from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -40,32 +38,7 @@ def weighing(quiet: bool) -> Iterator[operations.Progress | None]:
 
 @spread
 def tune_command(
-    workload: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[WORKLOAD]...", help="Workloads to choose from; else by --operation.", autocompletion=workloads
-        ),
-    ] = None,
-    operation: Annotated[str, typer.Option("--operation", help="What is done: sign, verify, agree, encrypt, ...")] = (
-        "sign"
-    ),
-    board: Annotated[
-        list[str] | None, typer.Option("--board", help="Only these boards. Repeatable.", autocompletion=boards)
-    ] = None,
-    energy: Annotated[str | None, typer.Option("--energy", help="At most this energy, such as 2mJ.")] = None,
-    latency: Annotated[str | None, typer.Option("--latency", help="At most this time, such as 250ms.")] = None,
-    power_most: Annotated[str | None, typer.Option("--power-most", help="At most this power, such as 10mW.")] = None,
-    security: Annotated[int | None, typer.Option("--security", min=1, help="At least this many bits.")] = None,
-    flash: Annotated[str | None, typer.Option("--flash", help="At most this much flash or FRAM, such as 32kB.")] = None,
-    ram: Annotated[str | None, typer.Option("--ram", help="At most this much RAM and stack, such as 4kB.")] = None,
-    vcc: Voltages = None,
-    best: Annotated[
-        str | None, typer.Option("--best", help="What to ask for: energy, latency, power, security, flash, ram.")
-    ] = None,
-    every: Annotated[
-        str | None, typer.Option("--every", help="From one operation to the next, such as 10s: a coprocessor may wait.")
-    ] = None,
-    power: Power = measuring.DEFAULT_POWER,
+    asked: requests.Tune,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows of the table of qualifying curves.")] = 12,
     *,
     output: Output,
@@ -73,33 +46,10 @@ def tune_command(
     """Find the voltage, clock, board and algorithm within bounds (Mane 2014, chapter 5), over all curves at once."""
     from sunseal import api
 
-    def at_most(text: str | None, unit: str, option: str) -> float | None:
-        return None if text is None else units.parse(text, unit, option)
-
-    with weighing(output.as_json) as progress:
-        tuned = api.tune(
-            workload,
-            operation=operation,
-            board_names=board,
-            energy_j=at_most(energy, "J", "--energy"),
-            latency_s=at_most(latency, "s", "--latency"),
-            power_w=at_most(power_most, "W", "--power-most"),
-            security_bits=security,
-            flash_bytes=at_most(flash, "B", "--flash"),
-            ram_bytes=at_most(ram, "B", "--ram"),
-            voltages_v=[units.voltage_v(v) for v in vcc or ()],
-            best=best,
-            every_s=None if every is None else units.time_s(every, "--every"),
-            power=power,
-            progress=progress,
-        )
+    with weighing(output.as_json) as asked.progress:
+        tuned = api.tune(**vars(asked))
     output.draw(lambda: report("drawings").front(tuned), lambda: report("planner_pages").tuned(tuned))
-    if output.as_json:
-        print_json(tuned.to_dict())
-    else:
-        _show(tuned, rows)
-    if tuned.best is None:
-        raise typer.Exit(1)
+    answer(output.as_json, tuned.to_dict, lambda: _show(tuned, rows), 1 if tuned.best is None else 0)
 
 
 def _quantity(name: str, value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,17 +68,7 @@ def read(path: Path) -> Climate:
             frame, meta = pvlib.iotools.read_epw(path, coerce_year=1990)
             frame.index = frame.index.tz_convert("UTC")
             # The row of an hour is stamped with its beginning by pvlib.
-            return _climate(
-                path,
-                frame,
-                meta["latitude"],
-                meta["longitude"],
-                meta["altitude"],
-                "EPW",
-                str(meta["city"]),
-                HOUR_S / 2,
-                True,
-            )
+            return _climate(path, frame, _place(meta, "altitude"), ("EPW", str(meta["city"])), HOUR_S / 2, typical=True)
         elif lines and lines[0].startswith("Latitude"):
             heads = [line for line in lines if line.startswith("time")]
             return _pvgis_tmy(path, "csv") if heads and heads[0].startswith("time(UTC)") else _pvgis_hourly(path, "csv")
@@ -85,15 +76,7 @@ def read(path: Path) -> Climate:
             frame, meta = pvlib.iotools.read_tmy3(path, coerce_year=1990, map_variables=True)
             frame.index = frame.index.tz_convert("UTC") - pd.Timedelta(hours=1)  # TMY3 stamps the end of an hour
             return _climate(
-                path,
-                frame,
-                meta["latitude"],
-                meta["longitude"],
-                meta["altitude"],
-                "TMY3",
-                str(meta["Name"]),
-                HOUR_S / 2,
-                True,
+                path, frame, _place(meta, "altitude"), ("TMY3", str(meta["Name"])), HOUR_S / 2, typical=True
             )
     except SunsealError:
         raise
@@ -120,17 +103,7 @@ def _pvgis_hourly(path: Path, form: str) -> Climate:
     # The stamp is the satellite's moment within the hour.
     minute = float(frame.index[0].minute)
     frame.index = frame.index.floor("h")
-    return _climate(
-        path,
-        frame,
-        place["latitude"],
-        place["longitude"],
-        place["elevation"],
-        "PVGIS hourly",
-        database,
-        minute * 60.0,
-        False,
-    )
+    return _climate(path, frame, _place(place, "elevation"), ("PVGIS hourly", database), minute * 60.0, typical=False)
 
 
 def _pvgis_tmy(path: Path, form: str) -> Climate:
@@ -146,29 +119,25 @@ def _pvgis_tmy(path: Path, form: str) -> Climate:
     frame = frame[~leap]
     frame.index = pd.DatetimeIndex([t.replace(year=1990) for t in frame.index.to_pydatetime()], name="time")
     return _climate(
-        path,
-        frame,
-        place["latitude"],
-        place["longitude"],
-        place["elevation"],
-        "PVGIS TMY",
-        f"months of {years}",
-        offset_s,
-        True,
+        path, frame, _place(place, "elevation"), ("PVGIS TMY", f"months of {years}"), offset_s, typical=True
     )
+
+
+def _place(told: Mapping[str, Any], height: str) -> tuple[float, float, float]:
+    """Return latitude, longitude and height of a place."""
+    return float(told["latitude"]), float(told["longitude"]), float(told[height] or 0.0)
 
 
 def _climate(
     path: Path,
     frame: pd.DataFrame,
-    latitude: float,
-    longitude: float,
-    altitude: float,
-    form: str,
-    source: str,
+    place: tuple[float, float, float],
+    said: tuple[str, str],
     middle_s: float,
+    *,
     typical: bool,
 ) -> Climate:
+    """Check the hours; `said` are the file's form and where its figures are from."""
     import pandas as pd
 
     light = ["poa_global"] if "poa_global" in frame else ["ghi", "dni", "dhi"]
@@ -197,9 +166,8 @@ def _climate(
         )
     if typical and len(frame) != 8760:
         raise SunsealError(f"the climate file `{path.name}` has {len(frame)} hours; a typical year has 8760")
-    return Climate(
-        frame, middle_s, float(latitude), float(longitude), float(altitude or 0.0), form, source.strip('" '), typical
-    )
+    form, source = said
+    return Climate(frame, middle_s, *place, form, source.strip('" '), typical)
 
 
 def cells(

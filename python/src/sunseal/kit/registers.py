@@ -10,7 +10,7 @@ import textwrap
 from typing import Any
 
 from sunseal import boards
-from sunseal.abi import ARCHITECTURES
+from sunseal.abi import architecture
 from sunseal.boards import device
 from sunseal.errors import SunsealError
 from sunseal.kit import chips
@@ -199,6 +199,4 @@ def _with_foreign(sections: str, fram: bool) -> str:
 
 def runtime(chip: dict[str, Any]) -> str:
     """Return the folder of firmware/runtime that starts a chip."""
-    if chip["core"] not in ARCHITECTURES:
-        raise SunsealError(f"there is no start-up code for {chip['name']}, whose core is {chip['core']}")
-    return ARCHITECTURES[chip["core"]]
+    return architecture(chip["name"])

@@ -89,10 +89,7 @@ class Guessed:
     def as_json(self) -> dict[str, Any]:
         """Return the contract's shape."""
         return {
-            "name": self.name,
-            "right": self.right,
-            "best": self.best,
-            "disclosed_at": self.disclosed_at,
+            **{name: value for name, value in vars(self).items() if name != "curve"},
             "correlation": float(f"{self.correlation:.4g}"),
             "traces_foretold": foretold(self.correlation) if self.disclosed_at is not None else None,
         }

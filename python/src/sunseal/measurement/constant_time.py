@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sunseal import boards
 from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
 
@@ -229,12 +229,7 @@ INPUT_HELP = (
 
 def read_input(path: Path) -> dict[str, int | bytes]:
     """Read a file of public inputs."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise SunsealError(f"input {path} cannot be read: {e.strerror}", hint="`symbol = VALUE` lines, in TOML") from e
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise SunsealError(f"input {path} is not TOML: {e}", hint='lines such as `message = "00ff"`') from e
+    table = boards.read_toml(path, hint='an input has `symbol = VALUE` lines, such as `message = "00ff"`')
     values: dict[str, int | bytes] = {}
     for symbol, value in table.items():
         if isinstance(value, int) and not isinstance(value, bool):

@@ -8,12 +8,13 @@ a reset: programming flash takes its time at any clock, so a run that programs c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import coupon_store, measuring, oracle
 from sunseal.measurement.costs import Cost
@@ -314,17 +315,13 @@ def _published(kind: str, variant: str, board: str) -> dict[str, dict[str, float
     return None
 
 
-def metrics(
-    kind: str | None = None,
-    *,
-    board: str = "msp430fr5994-launchpad",
-    variant: Sequence[str] = (),
-    power: str = measuring.DEFAULT_POWER,
-) -> list[Metrics]:
+@answers(requests.Metrics)
+def metrics(to: requests.Metrics) -> list[Metrics]:
     """Price every kind of coupon, or one, on a board that keeps coupons.
 
     A kind comes once for each way to do its operation whole: with S-box, T-box, no tables or the accelerator.
     """
+    kind, board = to.kind, to.board
     if kind is not None and kind not in KINDS:
         raise unknown("kind of coupon", kind, KINDS)
     boards.board_path(board)
@@ -335,7 +332,7 @@ def metrics(
             f"the firmware of {board} keeps no coupons of kind `{kind}`: a slot is longer than its memory's"
         )
     kept = [kind] if kind else [name for name in KINDS if boards.has_workload(board, f"coupon-{name}-use")]
-    return [m for name in kept for m in _of_kind(name, board, tuple(variant), power)]
+    return [m for name in kept for m in _of_kind(name, board, tuple(to.variant), to.power)]
 
 
 def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> list[Metrics]:

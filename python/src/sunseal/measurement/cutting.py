@@ -44,6 +44,11 @@ def end_name(end: Place | None) -> str:
     return "its halt" if end is None else f"`{end}`" if isinstance(end, str) else f"{end:#x}"
 
 
+def program_name(elf: str | os.PathLike[str] | bytes) -> str:
+    """Name a program, for an answer."""
+    return "(bytes)" if isinstance(elf, bytes) else os.fspath(elf)
+
+
 def reach(m: Machine, place: Place, limit: int) -> None:
     """Run to a place in so many cycles, or say where the program stays instead."""
     if m.pc == m.address(place):

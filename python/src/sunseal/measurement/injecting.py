@@ -9,15 +9,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sunseal import requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine, Place
-from sunseal.measurement.cutting import Call, Campaign, Invariant, Left, Points, Run, end_name, enough, reach
+from sunseal.machine import Machine
+from sunseal.measurement.cutting import (
+    Call,
+    Campaign,
+    Invariant,
+    Left,
+    Run,
+    end_name,
+    enough,
+    program_name,
+    reach,
+)
 
 TOLD = 100
 """Failures that are told with their place; the rest are counted."""
@@ -117,18 +128,35 @@ class Hazard:
     """How many of them became another value; the others did no harm this time."""
 
 
-def war(
-    elf: str | os.PathLike[str] | bytes,
-    board: str,
-    *,
-    start: Place = "main",
-    end: Place | None = None,
-    commits: Sequence[Place] = (),
-    ignore: Sequence[Place | tuple[int, int]] = (),
-    setup: Invariant | None = None,
-    limit_cycles: int = 1_000_000_000,
-    adc_v: Mapping[int, float] | None = None,
-) -> list[Hazard]:
+@dataclass(frozen=True)
+class Checks:
+    """What a file of checks brings."""
+
+    invariants: list[Invariant]
+    setup: Invariant | None
+    call: Call | None
+
+
+def checks(path: Path) -> Checks:
+    """Read a Python file: its functions `check_*`, and `setup` and `call` if they are there."""
+    try:
+        source = path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise SunsealError(f"the checks `{path}` cannot be read: {e.strerror or e}") from e
+    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    try:
+        exec(compile(source, str(path), "exec"), names)  # the user's own file, named by the user
+    except Exception as e:
+        raise SunsealError(f"the checks `{path}` do not run: {type(e).__name__}: {e}") from e
+    invariants = [f for n, f in names.items() if n.startswith("check_") and callable(f)]
+    found = Checks(invariants, names.get("setup"), names.get("call"))
+    if not invariants and found.setup is None and found.call is None:
+        raise SunsealError(f"`{path}` has no function `check_...(machine)`, `setup(machine)` or `call(machine)`")
+    return found
+
+
+@answers(requests.War)
+def war(to: requests.War) -> list[Hazard]:
     """Find non-volatile bytes that are read and then written between two commits, without having been written first.
 
     Code between two commits runs again from its beginning when the power is lost in it; such bytes make
@@ -138,25 +166,25 @@ def war(
     or something else than the CPU's stores (the erase of a flash segment) changed non-volatile memory. Raises
     EngineError on a fault, or on an AVR, whose non-volatile memory plain loads and stores do not reach.
     """
-    m = Machine(board, elf, adc_v=adc_v)
-    if setup is not None:
-        setup(m)
-    reach(m, start, limit_cycles)
-    ends = [] if end is None else [m.address(end)]
+    m = Machine(to.board, to.elf, adc_v=to.adc_v)
+    if to.setup is not None:
+        to.setup(m)
+    reach(m, to.start, to.limit_cycles)
+    ends = [] if to.end is None else [m.address(to.end)]
     ended, found, unmet, unfollowed = m.engine.war(
-        [m.address(c) for c in commits],
-        m.ranges(ignore),
-        m.cycles + limit_cycles,
+        [m.address(c) for c in to.commits],
+        m.ranges(to.ignore),
+        m.cycles + to.limit_cycles,
         None,
         ends,
         None,
     )
     if ended[0] not in ("pc", "halted"):
         raise SunsealError(
-            f"the run does not reach {end_name(end)} in {limit_cycles:,} cycles; it stands at {m.describe(m.pc)}"
+            f"the run does not reach {end_name(to.end)} in {to.limit_cycles:,} cycles; it stands at {m.describe(m.pc)}"
         )
     if unmet:
-        names = ", ".join(end_name(c) for c in commits if m.address(c) in unmet)
+        names = ", ".join(end_name(c) for c in to.commits if m.address(c) in unmet)
         raise SunsealError(f"the run never reaches the commit {names}", hint="name commits that it passes")
     if unfollowed is not None:
         raise SunsealError(
@@ -174,32 +202,8 @@ def _where(place: tuple[int, str, str | None]) -> str:
     return symbol if line is None else f"{symbol} ({line})"
 
 
-def inject(
-    elf: str | os.PathLike[str] | bytes,
-    board: str,
-    *,
-    start: Place = "main",
-    end: Place | None = None,
-    call: Call | None = None,
-    points: Points = "cycles",
-    every: int = 1,
-    setup: Invariant | None = None,
-    until: Place | None = None,
-    limit_cycles: int | None = None,
-    golden: Sequence[str] = (),
-    expect: Mapping[str, bytes] | None = None,
-    invariants: Sequence[Invariant] = (),
-    assertions: Sequence[Place] | None = None,
-    again: Sequence[int] = (),
-    losses: int | None = 1,
-    held: Sequence[str] = (),
-    off_s: float = 1.0,
-    seed: int = 1,
-    stop_at_first: bool = False,
-    brute: bool = False,
-    adc_v: Mapping[int, float] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Injection:
+@answers(requests.Inject)
+def inject(to: requests.Inject) -> Injection:
     """Cut the power at every point of a stretch of the run, boot again, run on and check what must hold.
 
     The stretch goes from `start` to `end` (a symbol or an address; without it to the program's halt), or
@@ -230,13 +234,15 @@ def inject(
     The first failure is followed back to the earliest cut that fails. Raises SunsealError where the
     uninterrupted run does not reach its end or does not keep its word itself.
     """
-    run = Run(elf, board, start, end, call, until, setup, golden, expect or {}, invariants, assertions, held, adc_v)
-    told = run.uninterrupted(limit_cycles)
-    if every < 1:
-        raise SunsealError(f"`every` is {every}; it must be 1 or more")
-    if losses is not None and losses < 1:
-        raise SunsealError(f"`losses` is {losses}; it must be 1 or more, or None for any number")
-    if again and losses != 1:
+    ends = (to.start, to.end, to.call, to.until, to.setup)
+    keeps = (to.golden, to.expect or {}, to.invariants, to.assertions, to.held)
+    run = Run(to.elf, to.board, *ends, *keeps, to.adc_v)
+    told = run.uninterrupted(to.limit_cycles)
+    if to.every < 1:
+        raise SunsealError(f"`every` is {to.every}; it must be 1 or more")
+    if to.losses is not None and to.losses < 1:
+        raise SunsealError(f"`losses` is {to.losses}; it must be 1 or more, or None for any number")
+    if to.again and to.losses != 1:
         raise SunsealError(
             "`again` names single cycles of recoveries, `losses` has all of them cut: give one of the two"
         )
@@ -244,20 +250,20 @@ def inject(
     campaign = Campaign(
         run,
         told,
-        round(off_s * 1e12),
-        seed,
-        again=again,
-        brute=brute,
-        losses=losses,
-        points=points,
-        every=every,
+        round(to.off_s * 1e12),
+        to.seed,
+        again=to.again,
+        brute=to.brute,
+        losses=to.losses,
+        points=to.points,
+        every=to.every,
     )
-    enough(run.stretch, points, every, len(campaign.points_of(root)))
-    campaign.cut_all(root, stop_at_first, progress)
-    found = _injection(campaign, os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)", board, tuple(held))
+    enough(run.stretch, to.points, to.every, len(campaign.points_of(root)))
+    campaign.cut_all(root, to.stop_at_first, to.progress)
+    found = _injection(campaign, program_name(to.elf), to.board, tuple(to.held))
     if found.passed and 0 in campaign.twice:
         raise SunsealError(
-            f"no verdict: the supply never went {again[campaign.twice.index(0)]:,} cycles behind a reboot, as the "
+            f"no verdict: the supply never went {to.again[campaign.twice.index(0)]:,} cycles behind a reboot, as the "
             "program was at its end before",
             hint="give `again` fewer cycles",
         )
@@ -295,30 +301,3 @@ def _injection(campaign: Campaign, program: str, board: str, held: tuple[str, ..
         campaign.changing(),
         held,
     )
-
-
-@dataclass(frozen=True)
-class Checks:
-    """What a file of checks brings."""
-
-    invariants: list[Invariant]
-    setup: Invariant | None
-    call: Call | None
-
-
-def checks(path: Path) -> Checks:
-    """Read a Python file: its functions `check_*`, and `setup` and `call` if they are there."""
-    try:
-        source = path.read_text(encoding="utf-8")
-    except OSError as e:
-        raise SunsealError(f"the checks `{path}` cannot be read: {e.strerror or e}") from e
-    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
-    try:
-        exec(compile(source, str(path), "exec"), names)  # the user's own file, named by the user
-    except Exception as e:
-        raise SunsealError(f"the checks `{path}` do not run: {type(e).__name__}: {e}") from e
-    invariants = [f for n, f in names.items() if n.startswith("check_") and callable(f)]
-    found = Checks(invariants, names.get("setup"), names.get("call"))
-    if not invariants and found.setup is None and found.call is None:
-        raise SunsealError(f"`{path}` has no function `check_...(machine)`, `setup(machine)` or `call(machine)`")
-    return found

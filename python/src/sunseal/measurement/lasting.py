@@ -7,16 +7,15 @@ leave is found by cutting the run from power-up, then each recovery, until nothi
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sunseal import _engine
+from sunseal import _engine, requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError
-from sunseal.machine import Place
 from sunseal.measurement import measuring
-from sunseal.measurement.cutting import Campaign, Invariant, Left, Run
+from sunseal.measurement.cutting import Campaign, Left, Run, program_name
 
 
 @dataclass(frozen=True)
@@ -62,24 +61,8 @@ class Least:
         return vars(self) | {"path": list(self.path)}
 
 
-def least_capacitor(
-    elf: str | os.PathLike[str] | bytes,
-    board: str,
-    *,
-    voltage_on_v: float,
-    voltage_off_v: float,
-    end: Place | None = None,
-    golden: Sequence[str] = (),
-    invariants: Sequence[Invariant] = (),
-    setup: Invariant | None = None,
-    held: Sequence[str] = (),
-    power: str = measuring.DEFAULT_POWER,
-    limit_cycles: int | None = None,
-    off_s: float = 1.0,
-    seed: int = 1,
-    adc_v: Mapping[int, float] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Least:
+@answers(requests.LeastCapacitor)
+def least_capacitor(to: requests.LeastCapacitor) -> Least:
     """Find the least capacitor with which a program comes from power-up to `end` whatever cuts it meets.
 
     A life begins with the capacitor at `voltage_on_v` and ends at `voltage_off_v` or later; nothing is harvested in
@@ -87,19 +70,21 @@ def least_capacitor(
     image has in `held`, as a count of lives must for the answer to be one for any number of them. Raises SunsealError
     where a cut is not survived.
     """
-    if not 0 < voltage_off_v < voltage_on_v:
-        raise SunsealError(f"a life from {voltage_on_v:g} to {voltage_off_v:g} V has no energy: give the higher first")
-    weights = measuring.PowerSet(power, board)
-    run = Run(elf, board, "main", end, None, None, setup, golden, {}, invariants, None, held, adc_v)
-    off_ps = round(off_s * 1e12)
+    volts = on_v, off_v = (to.voltage_on_v, to.voltage_off_v)
+    if not 0 < off_v < on_v:
+        raise SunsealError(f"a life from {on_v:g} to {off_v:g} V has no energy: give the higher first")
+    weights = measuring.PowerSet(to.power, to.board)
+    ends = ("main", to.end, None, None, to.setup)
+    run = Run(to.elf, to.board, *ends, to.golden, {}, to.invariants, None, to.held, to.adc_v)
+    off_ps = round(to.off_s * 1e12)
     m = run.machine
     first = m.snapshot()
-    told = run.uninterrupted(limit_cycles)
+    told = run.uninterrupted(to.limit_cycles)
     m.restore(first)
     m.power_cut()
-    m.engine.reboot(off_ps, seed)
-    campaign = Campaign(run, told, off_ps, seed, losses=None)
-    campaign.cut_all(Left((), snapshot=m.snapshot()), False, progress)
+    m.engine.reboot(off_ps, to.seed)
+    campaign = Campaign(run, told, off_ps, to.seed, losses=None)
+    campaign.cut_all(Left((), snapshot=m.snapshot()), False, to.progress)
     for node in campaign.nodes:
         for cycle, reason in campaign.failed(node)[:1]:
             path = ", then ".join(f"{c:,}" for c in (*node.path, cycle))
@@ -107,7 +92,6 @@ def least_capacitor(
                 f"no capacitor helps: a loss of power {path} cycles behind power-up is not survived: {reason}",
                 hint="`sunseal inject` without --least tells more of it",
             )
-    volts = (voltage_on_v, voltage_off_v)
     lives = [(_price(campaign, weights, node, _in_vain(node), *volts), node) for node in campaign.nodes]
     (charge_c, energy_j, time_s), node = max(lives, key=lambda life: life[0][0])
     cycles = _in_vain(node)
@@ -115,13 +99,12 @@ def least_capacitor(
     whole_c, _, _ = _price(campaign, weights, root, root.cycles, *volts)
     assert node.stretch is not None
     place = run.where(node.stretch, min(cycles, node.stretch.cycles), traced=False)[1]
-    span_v = voltage_on_v - voltage_off_v
+    span_v = on_v - off_v
     return Least(
-        os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)",
-        board,
+        program_name(to.elf),
+        to.board,
         weights.name,
-        voltage_on_v,
-        voltage_off_v,
+        *volts,
         charge_c / span_v,
         charge_c,
         energy_j,
@@ -136,7 +119,7 @@ def least_capacitor(
         campaign.runs,
         len(campaign.uncut),
         campaign.changing(),
-        tuple(held),
+        tuple(to.held),
     )
 
 

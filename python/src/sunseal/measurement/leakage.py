@@ -13,12 +13,12 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from sunseal import abi, boards, citing
+from sunseal import abi, boards, citing, requests
+from sunseal.asking import answers
 from sunseal.errors import Stopped, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import attacking, coupon, oracle
@@ -633,27 +633,19 @@ def _ecdsa_phase(asked: Asked, kind: str, board: str, heard: Callable[[int], obj
 # --- The answer ----------------------------------------------------------------------------------------
 
 
-def leakage(
-    kind: str = "ctr",
-    *,
-    way: str = "sbox",
-    board: str = "msp430fr5994-launchpad",
-    traces: int = 10_000,
-    noise: float = 10.0,
-    seed: int = 1,
-    journal: Path | None = None,
-    heard: Heard | None = None,
-) -> Leakage:
+@answers(requests.Leak)
+def leakage(to: requests.Leak) -> Leakage:
     """Ask simulated traces of an operation, whole, in the making of its coupon and in the coupon's use, for its key.
 
     `noise` is the standard deviation that is added to each sample, in switched bits; `way` the cipher in software.
     Each t-test takes `traces` traces, and each attack as many as it needs, up to `traces`. `journal` is a file that
     keeps each answer: the same call after an interruption goes on from the question that it stopped in.
     """
-    _refuse(kind, way, board, traces, noise, seed)
-    asked = Asked(traces, noise, seed)
-    way = way if kind == "ctr" else ""
-    answers = Answers(journal, _spec(kind, way, board, asked))
+    kind, board, traces, heard = to.kind, to.board, to.traces, to.heard
+    _refuse(kind, to.way, board, traces, to.noise, to.seed)
+    recorded = Asked(traces, to.noise, to.seed)
+    way = to.way if kind == "ctr" else ""
+    found = Answers(to.journal, _spec(kind, way, board, recorded))
     names = ("whole", "production", "coupon") if kind == "ctr" else ("coupon",)
     of, done = traces * (8 if kind == "ctr" else 3), 0
 
@@ -665,16 +657,16 @@ def leakage(
 
     try:
         phases = [
-            _ctr_phase(asked, name, board, way, more, answers)
+            _ctr_phase(recorded, name, board, way, more, found)
             if kind == "ctr"
-            else _ecdsa_phase(asked, kind, board, more, answers)
+            else _ecdsa_phase(recorded, kind, board, more, found)
             for name in names
         ]
     except KeyboardInterrupt as e:
-        if journal is None:
+        if to.journal is None:
             raise
-        raise Stopped(f"{len(answers)} answers are kept in `{journal}`; the same command goes on from there") from e
-    return Leakage(kind, way, board, asked, tuple(phases))
+        raise Stopped(f"{len(found)} answers are kept in `{to.journal}`; the same command goes on from there") from e
+    return Leakage(kind, way, board, recorded, tuple(phases))
 
 
 def _spec(kind: str, way: str, board: str, asked: Asked) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sunseal import abi
+from sunseal import abi, requests
 from sunseal._engine import EngineError
+from sunseal.asking import answers
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine
 from sunseal.measurement import constant_time, measuring
@@ -105,20 +106,8 @@ class _Followed:
     """For each independent stretch the independent cycles behind it and a digest of the way up to there."""
 
 
-def analyze(
-    elf: Path | Machine,
-    function: str,
-    runtime_input: Sequence[str],
-    *,
-    board: str,
-    output: Sequence[str] = (),
-    power: str = measuring.DEFAULT_POWER,
-    vcc_v: float | None = None,
-    call: int = 1,
-    given: Path | Sequence[Path] | None = None,
-    runs: int = 1,
-    seed: int = 1,
-) -> Analysis:
+@answers(requests.Analyze)
+def analyze(to: requests.Analyze) -> Analysis:
     """Run the program, follow `function` from its entry to its return, and say what did not take `runtime_input`.
 
     Inputs and outputs are written `symbol`, `symbol+offset:bytes` or `0xADDRESS:bytes`; `call` says which call is
@@ -128,29 +117,29 @@ def analyze(
     each of them is told. Raises SunsealError if the function is never called, does not return, or never reads the
     input.
     """
-    files = [given] if given is None or isinstance(given, Path) else list(given)
-    if runs < 1 or not files:
+    files = [to.given] if to.given is None or isinstance(to.given, Path) else list(to.given)
+    if to.runs < 1 or not files:
         raise SunsealError("at least one run is followed")
-    if runs > 1 and len(files) > 1:
+    if to.runs > 1 and len(files) > 1:
         raise SunsealError("several files of values are a run each: runs with drawn inputs go with one, or none")
-    weights = measuring.PowerSet(power, board)
+    weights = measuring.PowerSet(to.power, to.board)
     begun = []
     for file in files:
-        machine = elf if isinstance(elf, Machine) and len(files) == 1 else Machine(board, _program(elf))
+        machine = to.elf if isinstance(to.elf, Machine) and len(files) == 1 else Machine(to.board, _program(to.elf))
         if file is not None:
             constant_time.write_input(machine, file, constant_time.read_input(file))
-        _enter(machine, function, call)
+        _enter(machine, to.function, to.call)
         begun.append(machine)
-    asked = _Asked(function, runtime_input, output, begun[0], weights, vcc_v or weights.board.vcc_v)
-    lives = _Lives(begun, asked.inputs, runs, seed)
-    followed = [asked.follow(machine) for machine in lives]
+    question = _Asked(to.function, to.runtime_input, to.output, begun[0], weights, to.vcc_v or weights.board.vcc_v)
+    lives = _Lives(begun, question.inputs, to.runs, to.seed)
+    followed = [question.follow(machine) for machine in lives]
     same = _same_work([run.path for run in followed])
     # Cuts behind the first difference are no cuts for all runs.
     if any(same < _work(run.path) for run in followed):
-        fronts = [asked.follow(machine, same).cuts for machine in lives]
+        fronts = [question.follow(machine, same).cuts for machine in lives]
     else:
         fronts = [run.cuts for run in followed]
-    return _joined(followed, fronts, function, board, weights.name)
+    return _joined(followed, fronts, to.function, to.board, weights.name)
 
 
 def _program(elf: Path | Machine) -> Path:

@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sunseal import boards, citing, places
+from sunseal import boards, citing, places, requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError, unknown
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
@@ -528,46 +529,38 @@ def answer(
     return BreakEven(question, asked, edges, (*note, *remarks))
 
 
-def breakeven(
-    kind: str = "p256",
-    *,
-    scenario: str | Path | None = None,
-    board: str = "msp430fr5994-launchpad",
-    way: str | None = None,
-    variant: Sequence[str] = (),
-    power: str = measuring.DEFAULT_POWER,
-    supply: Mapping[str, Any] | None = None,
-    climate: Mapping[str, Any] | None = None,
-    panel: str | None = None,
-    sleep_w: float | None = None,
-    demand: float | None = None,
-    axes: Sequence[str] | None = None,
-    heard: Callable[[int], object] | None = None,
-    **asked: Any,
-) -> BreakEven:
+FIGURES = (
+    "deadline_s slots slot_price_j beside_j beside_s margin refill_above_v every_s light start_j start_s days".split()
+)
+"""Of a `Question`, which a request may name."""
+
+
+@answers(requests.Breakeven)
+def breakeven(to: requests.Breakeven) -> BreakEven:
     """Ask whether coupons of a kind pay on a board, behind a supply, in a climate; SI base units, a demand a day.
 
     A scenario file gives board, supply, light, demand (its node's period) and policy; what is named beside it goes
-    first. `climate` is the table of a requirements file; `asked` are further figures of `Question`.
+    first. `climate` is the table of a requirements file; further figures are those of `Question`.
     """
     given: dict[str, Any] = {}
-    folder = Path() if scenario is None else Path(scenario).parent
-    with places.beside(None if scenario is None else folder):
-        if scenario is not None:
-            path = Path(scenario)
+    board, supply = to.board, to.supply
+    folder = Path() if to.scenario is None else Path(to.scenario).parent
+    with places.beside(None if to.scenario is None else folder):
+        if to.scenario is not None:
+            path = Path(to.scenario)
             told = simulation.facts(simulation.load(path))
             board = str(told["board"])
-            given = _of_scenario(told, path, climate is None)
+            given = _of_scenario(told, path, to.climate is None)
             supply = {**given.pop("supply"), **(supply or {})}
-        costs = costs_of(kind, board, way=way, variant=variant, power=power)
-        where: dict[str, str] = {"climate": f"the light of {scenario}"}
+        costs = costs_of(to.kind, board, way=to.way, variant=to.variant, power=to.power)
+        where: dict[str, str] = {"climate": f"the light of {to.scenario}"}
         if "trace" not in given:
-            wished = plan_requirements.climate(climate or {}, "the options")
-            light = supplies.light_in(wished, panel or _panel(board), folder)
+            wished = plan_requirements.climate(to.climate or {}, "the options")
+            light = supplies.light_in(wished, to.panel or _panel(board), folder)
             given["trace"], where = light.trace, light.provenance
-        remarks = []
+        remarks, sleep_w = [], to.sleep_w
         if sleep_w is None:
-            waiting = asleep.of_board(board, costs.vcc_v, power)
+            waiting = asleep.of_board(board, costs.vcc_v, to.power)
             sleep_w = waiting.total_w[0]
             remarks += [waiting.remark] if waiting.remark else []
         behind = dict(SUPPLY if supply is None else supply)
@@ -575,12 +568,12 @@ def breakeven(
             costs=costs,
             supply=behind,
             sleep_w=sleep_w,
-            demand=demand or given.pop("demand", 144.0),
-            **{**given, **{k: v for k, v in asked.items() if v is not None}},
+            demand=to.demand or given.pop("demand", 144.0),
+            **{**given, **{k: v for k in FIGURES if (v := getattr(to, k)) is not None}},
         )
         parts = [str(v) for v in behind.values() if isinstance(v, str) and v in boards.names("parts")]
         cited = citing.of(board=board, power_sets=[costs.power_set], parts=parts, climate=where)
-        return replace(answer(question, axes, remarks, heard), citations=cited)
+        return replace(answer(question, to.axes, remarks, to.heard), citations=cited)
 
 
 def _panel(board: str) -> str:

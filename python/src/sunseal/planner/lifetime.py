@@ -10,12 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import boards, citing
+from sunseal import boards
 from sunseal.errors import SunsealError, unknown
-from sunseal.measurement import measuring
-from sunseal.measurement.switching import Between
-from sunseal.planner.asleep import Asleep
-from sunseal.planner.radio import Exchange
+from sunseal.planner.priced import Priced
 
 YEAR_S = 365.25 * 86_400.0
 SHELF_LIFE_S = 10 * YEAR_S
@@ -173,7 +170,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Lifetime:
+class Lifetime(Priced):
     """The answer, in SI base units; hours and per cent beside them as the paper prints them."""
 
     battery: str
@@ -191,32 +188,17 @@ class Lifetime:
     self_discharged_j: float
     converter_lost_j: float
     question: Question = field(repr=False)
-    measured: measuring.Measurement | None = field(default=None, repr=False)
-    """The operation, where it was measured for this."""
-    asleep: Asleep | None = field(default=None, repr=False)
-    """Of what the sleep's power consists; None: it was given."""
-    exchange: Exchange | None = field(default=None, repr=False)
-    """What goes over the air with each operation."""
-    between: Between | None = field(default=None, repr=False)
-    """What a coprocessor takes between two operations; None on a board without one."""
-    citations: citing.Citations = field(default=citing.NOTHING, repr=False)
-
-    def cite(self) -> citing.Citations:
-        """Return the documents behind operation, battery, radio and converter."""
-        return self.citations
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
         use = self.question.use
-        hidden = ("question", "measured", "citations", "asleep", "exchange", "between")
         return {
-            **{k: v for k, v in vars(self).items() if k not in hidden},
+            **self.figures(),
             "sleep_w": use.sleep_w,
             "compute_j": use.energy_j,
             "radio_j": use.radio_j,
             **({"coprocessor_j": use.coprocessor_j, **self.between.to_dict()} if self.between else {}),
-            "asleep": None if self.asleep is None else self.asleep.to_dict(),
-            "exchange": None if self.exchange is None else self.exchange.to_dict(),
+            **self.parts(),
             "remark": beyond_shelf_life(self.lifetime_s),
             "unchecked": self.citations.unchecked,
             "assumed": self.citations.assumed,

@@ -107,14 +107,20 @@ class Message:
     power_set: str
 
 
-def message(radio: str, bits: int, dbm: int = 0, vcc_v: float = 3.0, power: str = "datasheet") -> Message:
-    """Price a message of so many bits, preamble and turn-round left out as in Piotrowski 2006, section 3.2."""
+def _sending(radio: str, dbm: int) -> Radio:
+    """Return a radio that has this output power."""
     if radio not in radios():
         raise unknown("radio", radio, radios())
     way = radios()[radio]
     if dbm not in way.send:
         offered = ", ".join(str(d) for d in sorted(way.send))
         raise SunsealError(f"the {radio} has no output power of {dbm} dBm here; take one of {offered}")
+    return way
+
+
+def message(radio: str, bits: int, dbm: int = 0, vcc_v: float = 3.0, power: str = "datasheet") -> Message:
+    """Price a message of so many bits, preamble and turn-round left out as in Piotrowski 2006, section 3.2."""
+    way = _sending(radio, dbm)
     power_set = boards.power_set_path(power, way.part).stem
     time_s = bits / way.rate_bit_s
     sending, receiving = (way.power_w(state, vcc_v, power_set)[0] for state in (way.send[dbm], way.receive))
@@ -197,12 +203,7 @@ def prices(radio: str, dbm: int = 0, vcc_v: float = 3.0, listen_s: float | None 
 
     A window is waited out in whole: the answer may come at its end.
     """
-    if radio not in radios():
-        raise unknown("radio", radio, radios())
-    way = radios()[radio]
-    if dbm not in way.send:
-        offered = ", ".join(str(d) for d in sorted(way.send))
-        raise SunsealError(f"the {radio} has no output power of {dbm} dBm here; take one of {offered}")
+    way = _sending(radio, dbm)
     send_w, receive_w = way.power_w(way.send[dbm], vcc_v), way.power_w(way.receive, vcc_v)
     byte_s = 8.0 / way.rate_bit_s
     frame_s = (HEADER_BYTES + way.overhead_bytes) * byte_s

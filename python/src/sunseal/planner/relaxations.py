@@ -298,6 +298,19 @@ def _rounded_up(value: float) -> float:
     return float(_outwards(value, True))
 
 
+def _up_to_an_offer(
+    value: float, below: float, field_of: Callable[[sweep.Field | None, float], sweep.Field], asked: Asked
+) -> tuple[float, float, sweep.Field] | None:
+    """Return the first value at which something is offered, the last at which nothing was, and what is offered."""
+    field = field_of(None, value)
+    for _ in range(40):
+        if asked.any(field):
+            return value, below, field
+        below, value = value, _rounded_up(value * STEP)
+        field = field_of(None, value)
+    return None
+
+
 def _shortest(
     hourly: float, wanted: float, field_of: Callable[[sweep.Field | None, float], sweep.Field], asked: Asked
 ) -> tuple[float, str] | None:
@@ -305,14 +318,9 @@ def _shortest(
     what the hourly year told do as well. The engine's year is not monotone in it, for rounds may fall due in the dark
     or at dawn.
     """
-    value, field = hourly, field_of(None, hourly)
-    for _ in range(40):
-        if asked.any(field):
-            break
-        value = _rounded_up(value * STEP)
-        field = field_of(None, value)
-    else:
+    if (begun := _up_to_an_offer(hourly, wanted, field_of, asked)) is None:
         return None
+    value, _, field = begun
     some = _narrowed(field)
     while (less := _rounded_up(value / STEP)) > wanted and asked.any(shorter := field_of(some, less)):
         value, field = less, shorter
@@ -324,14 +332,9 @@ def _dimmest(
     hourly: float, wanted: float, field_of: Callable[[sweep.Field | None, float], sweep.Field], asked: Asked
 ) -> tuple[float, str] | None:
     """Return the least light, to one per cent, and what is offered then."""
-    value, field = hourly, field_of(None, hourly)
-    for _ in range(40):
-        if asked.any(field):
-            break
-        wanted, value = value, _rounded_up(value * STEP)
-        field = field_of(None, value)
-    else:
+    if (begun := _up_to_an_offer(hourly, wanted, field_of, asked)) is None:
         return None
+    value, wanted, field = begun
     some, factor = _narrowed(field), STEP
     fails = wanted
     while (less := _rounded_up(value / factor)) > wanted:

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sunseal import boards, citing
+from sunseal import boards
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop.simulation import LOSSES
 from sunseal.measurement import switching
-from sunseal.measurement.measuring import Measurement
 from sunseal.measurement.switching import Between
-from sunseal.planner.asleep import Asleep
-from sunseal.planner.radio import Exchange
+from sunseal.planner.priced import Priced
 
 OVERHEAD_J = 0.125
 """The harvester's overhead in equation 6.1."""
@@ -136,7 +134,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Sized:
+class Sized(Priced):
     """The answer, SI base units."""
 
     needed_j: float
@@ -153,26 +151,12 @@ class Sized:
     """By equation 6.2 with the year's mean light; None where even sleep is too much."""
     year: dict[str, Any] | None
     question: Question = field(repr=False)
-    measured: Measurement | None = field(default=None, repr=False)
-    """The operation, where it was measured for this."""
-    asleep: Asleep | None = field(default=None, repr=False)
-    """Of what the sleep's power consists; None: it was given."""
-    exchange: Exchange | None = field(default=None, repr=False)
-    """What goes over the air with each operation; None: its energy was given."""
-    between: Between | None = field(default=None, repr=False)
-    """What a coprocessor takes between two operations; None on a board without one."""
-    citations: citing.Citations = field(default=citing.NOTHING, repr=False)
-
-    def cite(self) -> citing.Citations:
-        """Return the documents behind operation, supply, light and equations."""
-        return self.citations
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
         demand = self.question.demand
-        hidden = ("question", "measured", "citations", "asleep", "exchange", "between")
         return {
-            **{k: v for k, v in vars(self).items() if k not in hidden},
+            **self.figures(),
             "mean_w": demand.mean_w,
             "sleep_w": demand.sleep_w,
             "compute_j": demand.compute_j,
@@ -180,8 +164,7 @@ class Sized:
             **({"coprocessor": {"between": demand.between, **self.between.to_dict()}} if self.between else {}),
             "unchecked": self.citations.unchecked,
             "assumed": self.citations.assumed,
-            "asleep": None if self.asleep is None else self.asleep.to_dict(),
-            "exchange": None if self.exchange is None else self.exchange.to_dict(),
+            **self.parts(),
         }
 
 

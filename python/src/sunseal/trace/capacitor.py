@@ -73,13 +73,7 @@ class Reading:
     def to_dict(self) -> dict[str, Any]:
         """Return what `--json` prints, in SI units."""
         return {
-            "v1_v": self.v1_v,
-            "v2_v": self.v2_v,
-            "time_s": self.time_s,
-            "operations": self.operations,
-            "stored_j": self.stored_j,
-            "leak_j": self.leak_j,
-            "esr_j": self.esr_j,
+            **{name: value for name, value in vars(self).items() if name != "terms"},
             "energy_j": self.energy_j,
             "standard_uncertainty_j": self.standard_j,
             "expanded_uncertainty_j": self.expanded_j,
@@ -162,11 +156,7 @@ class Virtual:
     def to_dict(self) -> dict[str, Any]:
         """Return what `--json` prints, in SI units."""
         return {
-            "workload": self.workload,
-            "board": self.board,
-            "freq_hz": self.freq_hz,
-            "power_set": self.power_set,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("workload", "board", "freq_hz", "power_set", "seed")},
             **self.reading.to_dict(),
             "ledger_j": self.ledger_j,
             "error_j": self.error_j,

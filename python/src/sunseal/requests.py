@@ -1,0 +1,475 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What commands and their functions of the API are asked.
+
+Light to import, as `--help` needs no more than this: what a request is about is imported where it is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from sunseal import boards, units
+from sunseal.asking import (
+    ADC,
+    BOARD,
+    DBM,
+    FREQ,
+    GOLDEN,
+    HOLD,
+    IMAGE,
+    NOISE,
+    OFF,
+    POWER,
+    SLEEP,
+    VARIANT,
+    VCC,
+    VOLTAGES,
+    WORKLOAD,
+    Fields,
+    Option,
+    asked,
+    quantity,
+    request,
+)
+from sunseal.errors import SunsealError
+from sunseal.measurement.measuring import DEFAULT_POWER
+
+if TYPE_CHECKING:
+    from sunseal.machine import Machine, Place
+    from sunseal.measurement.cutting import Call, Invariant, Points
+    from sunseal.measurement.leakage import Heard
+    from sunseal.planner import operations
+
+COUPON_BOARD = "msp430fr5994-launchpad"
+SHADING = Option("--shading", "Share of the sun that reaches the panel.", float)
+END = Option("--to", "Symbol where it ends; else the program's halt.", called="end")
+
+
+@request
+class Tune:
+    """What `tune` is asked."""
+
+    workloads: Iterable[str] | None = asked(
+        "",
+        "Workloads to choose from; else by --operation.",
+        list[str],
+        metavar="[WORKLOAD]...",
+        called="workload",
+        offers="workloads",
+        default=None,
+    )
+    _: KW_ONLY
+    operation: str = asked("--operation", "What is done: sign, verify, agree, encrypt, ...", default="sign")
+    board_names: Iterable[str] | None = asked(
+        "--board", "Only these boards. Repeatable.", list[str], offers="boards", default=None
+    )
+    energy_j: float | None = asked("--energy", "At most this energy, such as 2mJ.", read=quantity("J"), default=None)
+    latency_s: float | None = asked("--latency", "At most this time, such as 250ms.", read=quantity("s"), default=None)
+    power_w: float | None = asked("--power-most", "At most this power, such as 10mW.", read=quantity("W"), default=None)
+    security_bits: int | None = asked("--security", "At least this many bits.", int, min=1, default=None)
+    flash_bytes: float | None = asked(
+        "--flash", "At most this much flash or FRAM, such as 32kB.", read=quantity("B"), default=None
+    )
+    ram_bytes: float | None = asked(
+        "--ram", "At most this much RAM and stack, such as 4kB.", read=quantity("B"), default=None
+    )
+    voltages_v: Sequence[float] = asked(VOLTAGES, default=())
+    best: str | None = asked("--best", "What to ask for: energy, latency, power, security, flash, ram.", default=None)
+    every_s: float | None = asked(
+        "--every",
+        "From one operation to the next, such as 10s: a coprocessor may wait.",
+        read=units.time_s,
+        default=None,
+    )
+    power: str = asked(POWER, default=DEFAULT_POWER)
+    progress: operations.Progress | None = None
+
+
+@request
+class Work:
+    """An operation at one operating point, again and again."""
+
+    workload: str = asked(WORKLOAD, default="ecdsa-p256-sign")
+    _: KW_ONLY
+    every_s: float = asked(
+        "--every", "From one operation to the next, such as 10min.", read=units.time_s, typed="600s", default=600.0
+    )
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    variant: Sequence[str] = asked(VARIANT, default=())
+    freq_hz: int | None = asked(FREQ, default=None)
+    vcc_v: float | None = asked(VCC, default=None)
+    power: str = asked(POWER, default=DEFAULT_POWER)
+
+
+@request
+class Size(Work):
+    """What `size` is asked."""
+
+    _: KW_ONLY
+    radio_j: float | None = asked(
+        "--radio",
+        "Energy of the message instead, such as 137uJ (Mane, table 4.3).",
+        read=quantity("J", True),
+        default=None,
+    )
+    sends_bytes: int = asked("--sends", "Bytes sent beside the signature.", int, min=0, default=16)
+    dbm: int = asked(DBM, default=0)
+    sleep_w: float | None = asked(SLEEP, default=None)
+    capacitance_f: float | None = asked(
+        "--capacitance", "The store, such as 470mF; else the board's.", read=quantity("F"), default=None
+    )
+    supply: str | None = asked(
+        "--supply", "Board whose harvester, store and panel are taken; else its own.", default=None
+    )
+    margin: float = asked("--margin", "Safety factor of equation 6.1.", float, default=2.0)
+    overhead_j: float = asked(
+        "--overhead",
+        "The harvester's overhead in equation 6.1.",
+        read=quantity("J", True),
+        typed="125mJ",
+        default=0.125,
+    )
+    shading: float = asked(SHADING, default=1.0)
+    year: bool = asked("--year/--no-year", "Play a typical year as well.", bool, default=True)
+
+
+@request
+class Life(Work):
+    """What `lifetime` is asked."""
+
+    workload: str = asked(WORKLOAD, default="ecdsa-secp160r1-sign")
+    _: KW_ONLY
+    every_s: float = asked(
+        "--every", "From one operation to the next; else without pause.", read=units.time_s, default=0.0
+    )
+    board: str = asked(BOARD, default="mica2dot")
+    battery: str | None = asked("--battery", "A cell of data/parts; else the board's.", default=None)
+    cutoff_v: float = asked("--cutoff", "Where the node stops.", read=units.voltage_v, typed="2.8V", default=2.8)
+    sleep_w: float | None = asked(SLEEP, default=None)
+    bits: int = asked("--bits", "Bits sent with each operation, in packets.", int, min=0, default=0)
+    receives: int = asked("--receives", "Bits received with each operation.", int, min=0, default=0)
+    hops: int = asked("--hops", "Messages of other nodes passed on with each of its own.", int, min=0, default=0)
+    dbm: int = asked(DBM, default=0)
+    accelerator_j: float | None = asked(
+        "--accelerator", "Energy of the operation in hardware instead, such as 30uJ.", read=quantity("J"), default=None
+    )
+    converter: str | None = asked("--converter", "Switched on below the cut-off, such as ti-tps61000.", default=None)
+
+
+def _checks(path: Path) -> Fields:
+    from sunseal.measurement.injecting import checks
+
+    return Fields(vars(checks(path)))
+
+
+def _points(text: str, option: str) -> Points:
+    if text in ("cycles", "writes"):
+        return cast("Points", text)
+    wanted: list[int] = []
+    for part in text.split(","):
+        low, dash, high = part.partition("-")
+        try:
+            first, last = int(low), int(high if dash else low)
+        except ValueError:
+            raise SunsealError(
+                f"{option} `{text}` is neither `cycles` nor `writes` nor numbers of cycles such as `12,40-60`"
+            ) from None
+        wanted.extend(range(first, last + 1))
+    return wanted
+
+
+def _losses(text: str, option: str) -> Fields:
+    try:
+        return Fields(losses=None if text == "any" else int(text))
+    except ValueError:
+        raise SunsealError(f"{option} `{text}` is neither a number nor `any`") from None
+
+
+@request
+class War:
+    """What `war` is asked."""
+
+    elf: str | os.PathLike[str] | bytes = asked(IMAGE)
+    board: str = asked(BOARD)
+    _: KW_ONLY
+    start: Place = asked("--from", "Symbol where the run is looked at first.", default="main")
+    end: Place | None = asked(END, default=None)
+    commits: Sequence[Place] = asked(
+        "--commit", "Symbol at which progress is kept: a new region begins. Repeatable.", list[str], default=()
+    )
+    ignore: Sequence[Place | tuple[int, int]] = asked(
+        "--ignore", "Object that keeps itself consistent. Repeatable.", list[str], default=()
+    )
+    setup: Invariant | None = asked(
+        "--check", "Python file with setup(machine).", Path, read=lambda path, _: _checks(path)["setup"], default=None
+    )
+    limit_cycles: int = 1_000_000_000
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+
+
+@request
+class Inject:
+    """What `inject` is asked."""
+
+    elf: str | os.PathLike[str] | bytes = asked(IMAGE)
+    board: str = asked(BOARD)
+    _: KW_ONLY
+    start: Place = asked("--from", "Symbol where the stretch to cut begins.", default="main")
+    end: Place | None = asked(END, default=None)
+    call: Call | None = None
+    points: Points = asked(
+        "--at",
+        "cycles, writes (to non-volatile memory), or cycles of the stretch: 12,40-60.",
+        read=_points,
+        typed="cycles",
+        default="cycles",
+    )
+    every: int = asked("--every", "Only each n-th of these points.", int, min=1, default=1)
+    setup: Invariant | None = None
+    until: Place | None = asked(
+        "--until", "Symbol that the program must reach after the reboot; else --to.", default=None
+    )
+    golden: Sequence[str] = asked(GOLDEN, default=())
+    expect: Mapping[str, bytes] | None = None
+    assertions: Sequence[Place] | None = asked(
+        "--assert",
+        "Symbol that must never be reached; else sunseal_assert_failed. Repeatable.",
+        list[str],
+        called="assertion",
+        default=None,
+    )
+    invariants: Sequence[Invariant] = asked(
+        "--check",
+        "Python file: check_*(machine) must hold; setup(machine), call(machine).",
+        Path,
+        read=lambda path, _: _checks(path),
+        default=(),
+    )
+    again: Sequence[int] = asked(
+        "--again",
+        "Cycles behind the reboot after which the power goes again. Repeatable.",
+        list[int],
+        min=0,
+        default=(),
+    )
+    losses: int | None = asked(
+        "--losses", "So many losses in a row, or any: recoveries are cut too.", read=_losses, typed="1", default=1
+    )
+    held: Sequence[str] = asked(HOLD, default=())
+    off_s: float = asked(OFF, default=1.0)
+    limit_cycles: int | None = asked(
+        "--limit", "CPU cycles allowed up to --to and after the reboot.", int, min=1, default=None
+    )
+    seed: int = asked(NOISE, default=1)
+    stop_at_first: bool = asked("--first", "Stop at the first failure.", bool, default=False)
+    brute: bool = asked(
+        "--brute", "Play each cut, not one of each class that has the same run behind it.", bool, default=False
+    )
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+    progress: Callable[[int, int], None] | None = None
+
+
+def _volts(text: str, option: str) -> Fields:
+    try:
+        on_v, off_v = (float(v.strip().removesuffix("V")) for v in text.split("-"))
+    except ValueError:
+        raise SunsealError(f"{option} `{text}` are not two voltages such as `3.0-1.8`") from None
+    return Fields(voltage_on_v=on_v, voltage_off_v=off_v)
+
+
+def _uncalled(path: Path, _: str) -> Fields:
+    found = _checks(path)
+    if found.pop("call") is not None:
+        raise SunsealError(f"`{path}` calls a function, but lives begin at power-up: leave `call` out")
+    return found
+
+
+@request
+class LeastCapacitor:
+    """What `least_capacitor` is asked."""
+
+    elf: str | os.PathLike[str] | bytes = asked(IMAGE)
+    voltage_on_v: float = asked(
+        "--volts", "Of the capacitor where a life begins and where it ends, such as 3.0-1.8.", read=_volts, kw_only=True
+    )
+    board: str = asked(BOARD)
+    _: KW_ONLY
+    voltage_off_v: float
+    end: Place | None = asked(
+        "--to", "Symbol that the program must reach; else the program's halt.", called="end", default=None
+    )
+    golden: Sequence[str] = asked(GOLDEN, default=())
+    invariants: Sequence[Invariant] = asked(
+        "--check", "Python file: check_*(machine) must hold; setup(machine).", Path, read=_uncalled, default=()
+    )
+    setup: Invariant | None = None
+    power: str = asked(POWER, default=DEFAULT_POWER)
+    held: Sequence[str] = asked(HOLD, default=())
+    off_s: float = asked(OFF, default=1.0)
+    limit_cycles: int | None = asked("--limit", "CPU cycles allowed up to --to.", int, min=1, default=None)
+    seed: int = asked(NOISE, default=1)
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+    progress: Callable[[int, int], None] | None = None
+
+
+@request
+class Analyze:
+    """What `analyze` is asked."""
+
+    elf: Path | Machine = asked(IMAGE)
+    function: str = asked("--function", "The operation: followed from its entry to its return.")
+    runtime_input: Sequence[str] = asked(
+        "--runtime-input",
+        "Bytes that are there at run time only: symbol, symbol+offset:bytes or 0xADDRESS:bytes. Repeatable.",
+        list[str],
+        metavar="BUF[:LEN]",
+    )
+    _: KW_ONLY
+    output: Sequence[str] = asked(
+        "--output", "What the operation leaves as its result. Repeatable.", list[str], metavar="BUF[:LEN]", default=()
+    )
+    board: str = asked(BOARD)
+    call: int = asked("--call", "Follow this call of the function, 1 first.", int, min=1, default=1)
+    given: Path | Sequence[Path] | None = asked(
+        "--input",
+        "Values to write before the start: `symbol = VALUE`; of several, a run each.",
+        list[Path],
+        metavar="FILE",
+        default=None,
+    )
+    runs: int = asked(
+        "--runs", "Follow so many runs; all behind the first with runtime inputs drawn.", int, min=1, default=1
+    )
+    seed: int = asked("--seed", "Of the inputs that are drawn.", int, default=1)
+    power: str = asked(POWER, default=DEFAULT_POWER)
+    vcc_v: float | None = asked(VCC, default=None)
+
+
+@request
+class Metrics:
+    """What `metrics` is asked."""
+
+    kind: str | None = asked("--kind", "One kind of coupon, such as `ctr` or `p256`.", default=None)
+    _: KW_ONLY
+    board: str = asked(BOARD, default=COUPON_BOARD)
+    variant: Sequence[str] = asked(VARIANT, default=())
+    power: str = asked(POWER, default=DEFAULT_POWER)
+
+
+def _lights_w(given: list[str], option: str) -> list[float]:
+    return [units.parse(text, "W", option) for text in given]
+
+
+@request
+class Rates:
+    """What `rates` is asked."""
+
+    lights_w: Sequence[float] = asked(
+        "--harvested",
+        "Harvested power, such as 1mW; else around E/D. Repeatable.",
+        list[str],
+        read=_lights_w,
+        metavar="POWER",
+        default=(),
+    )
+    _: KW_ONLY
+    board: str = COUPON_BOARD
+    recovery: bool = asked(
+        "--recovery",
+        "Also the time from starvation to the first answer, with coupons and without.",
+        bool,
+        default=False,
+    )
+    power: str = asked("--power", "A power set of `sunseal boards`.", default=DEFAULT_POWER)
+
+
+@request
+class Breakeven:
+    """What `breakeven` is asked."""
+
+    scenario: str | Path | None = asked(
+        "",
+        "Board, supply, light, period and policy; options go first.",
+        Path,
+        metavar="[SCENARIO.toml]",
+        default=None,
+        kw_only=True,
+    )
+    kind: str = asked("--kind", "A kind of coupon, such as `ctr` or `p256`.", default="p256")
+    _: KW_ONLY
+    way: str | None = asked("--way", "How it is done whole: sbox, hw, ...; else the cheapest.", default=None)
+    board: str = asked(BOARD, default=COUPON_BOARD)
+    variant: Sequence[str] = ()
+    power: str = asked(POWER, default=DEFAULT_POWER)
+    demand: float | None = asked("--demand", "Answers a day; else 144.", float, min=1.0, default=None)
+    deadline_s: float | None = asked(
+        "--deadline", "Of an answer, such as 10s; else the next one.", read=units.time_s, default=None
+    )
+    slots: int | None = asked("--slots", "Coupons that are kept; else 24.", int, min=1, default=None)
+    slot_price_j: float | None = asked(
+        "--slot-price",
+        "What a coupon costs beyond what was measured, such as 20uJ.",
+        read=quantity("J", zero=True),
+        default=None,
+    )
+    beside_j: float | None = asked(
+        "--beside",
+        "What an answer takes beside the operation, such as 1mJ of radio.",
+        read=quantity("J", zero=True),
+        default=None,
+    )
+    sleep_w: float | None = asked(replace(SLEEP, help="Power between answers; else the board's, asleep."), default=None)
+    supply: Mapping[str, Any] | None = asked(
+        {
+            "capacitor": Option("--capacitor", "A store of data/parts."),
+            "capacitance_f": Option("--capacitance", "Another one than its own, such as 5mF.", read=quantity("F")),
+            "cell": Option("--cell", "A rechargeable cell instead."),
+            "harvester": Option("--harvester", "A harvester of data/parts."),
+            "charger": Option("--charger", "A charger instead, with --converter."),
+            "output": Option("--converter", "The converter behind it."),
+        },
+        default=None,
+    )
+    panel: str | None = asked("--panel", "A panel of data/parts.", default=None)
+    climate: Mapping[str, Any] | None = asked(
+        {
+            "weather": Option("--weather", "A TMY3 file; else the one that pvlib ships."),
+            "constant_w": Option("--constant", "The same light always instead, such as 1mW.", read=quantity("W")),
+            "shading": replace(SHADING, min=1e-9, max=1.0),
+            "tilt_deg": Option("--tilt", "Of the panel, in degrees.", float),
+        },
+        default=None,
+    )
+    axes: Sequence[str] | None = asked(
+        "--axis", "Only this break-even: demand, light, `slot price`, slots. Repeatable.", list[str], default=None
+    )
+    days: int = asked("--days", "How long to play.", int, min=1, default=365)
+    beside_s: float | None = None
+    margin: float | None = None
+    refill_above_v: float | None = None
+    every_s: float | None = None
+    light: float | None = None
+    start_j: float | None = None
+    start_s: float | None = None
+    heard: Callable[[int], object] | None = None
+
+
+@request
+class Leak:
+    """What `leakage` is asked."""
+
+    kind: str = asked("--kind", "ctr: AES-128 in counter mode; secp160r1, p224, p256: ECDSA.", default="ctr")
+    _: KW_ONLY
+    way: str = asked("--way", "The cipher in software: sbox or tbox.", default="sbox")
+    board: str = asked(BOARD, default=COUPON_BOARD)
+    traces: int = asked("--traces", "For each t-test, and at most for each attack.", int, default=10_000)
+    noise: float = asked("--noise", "Standard deviation on each sample, in switched bits.", float, default=10.0)
+    seed: int = asked("--seed", "Of keys, messages and noise: the same one, the same answer.", int, default=1)
+    journal: Path | None = asked(
+        "--journal", "Keeps each answer; the same command goes on from it when it was interrupted.", Path, default=None
+    )
+    heard: Heard | None = None
