@@ -178,7 +178,7 @@ fn wiring(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 fn board(name: &str) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(data().join(format!("boards/{name}.toml"))).unwrap();
-    let file: toml::Table = text.parse().unwrap();
+    let file: sunseal_data::Table = text.parse().unwrap();
     let radio = file["radio"].as_table().unwrap();
     let pairs = radio.iter().filter(|(k, _)| *k != "part");
     pairs.map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).collect()

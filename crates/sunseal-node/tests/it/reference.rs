@@ -4,8 +4,9 @@
 
 use crate::common::{self, FOREVER, STOP_WATCHDOG, blinker, data, program_with};
 use proptest::prelude::*;
+use sunseal_board::Board;
 use sunseal_mcu::{Device, Elf, Machine, Until};
-use sunseal_node::{Board, Node, NodeError, Radio, RadioPins, RunRecord, Scenario, Silence};
+use sunseal_node::{Node, NodeError, Radio, RadioPins, RunRecord, Scenario, Silence};
 use sunseal_power::{PowerModel, PowerSet, load_part};
 use sunseal_radio::Cc2500Part;
 use sunseal_trace::{Picos, Silent};
