@@ -61,25 +61,24 @@ pub enum NodeError {
     /// The energy balance.
     #[error(transparent)]
     Balance(sunseal_power::Unclosed),
-    /// The board and what is on it.
+    /// The board, what is on it, its program and its power sets.
     #[error(transparent)]
     Board(#[from] BoardError),
-    /// Parts.
-    #[error(transparent)]
-    Part(#[from] PartError),
-    /// Coefficients.
-    #[error(transparent)]
-    Power(#[from] PowerError),
     /// Light.
     #[error(transparent)]
     Harvest(#[from] HarvestError),
-    /// Program image.
-    #[error(transparent)]
-    Elf(#[from] ElfError),
-    /// Machine.
-    #[error(transparent)]
-    Machine(#[from] MachineError),
     /// Gateway.
     #[error(transparent)]
     Air(#[from] AirError),
 }
+
+macro_rules! of_board {
+    ($($error:ty),*) => {
+        $(impl From<$error> for NodeError {
+            fn from(error: $error) -> Self {
+                Self::Board(error.into())
+            }
+        })*
+    };
+}
+of_board!(PartError, PowerError, ElfError, MachineError);
