@@ -61,6 +61,17 @@ pub struct FpgaCounts {
     pub problem: Option<String>,
 }
 
+impl FpgaCounts {
+    /// The events of a ledger that it counts, behind the component's name and a dot.
+    pub const EVENTS: [&str; 3] = ["clock", "toggle", "boot"];
+
+    /// How often each of [`EVENTS`](Self::EVENTS) was.
+    #[must_use]
+    pub fn by_event(&self) -> [u64; 3] {
+        [self.clocks, self.toggles, self.boots]
+    }
+}
+
 /// Its supply and configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Power {

@@ -5,44 +5,35 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use sunseal_data::sourced;
 use sunseal_part::Pin;
 
 use crate::HdlError;
 use crate::coprocessor::{Coprocessor, Facts, FpgaHandle, Wires};
 use crate::model::{Model, find};
 
-/// Table `[fpga]` of a file in `data/parts`.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FpgaPart {
-    /// What it is configured as; "coprocessor".
-    pub design: String,
-    /// PRESENT a round a clock.
-    #[serde(default)]
-    pub present_by_rounds: bool,
-    /// Its clock where the board does not say otherwise.
-    #[serde(rename = "clock_MHz")]
-    pub clock_mhz: f64,
-    /// A slow clock that passes the time while the fast one stands still, as nothing is wanted; none: the clock never does.
-    #[serde(rename = "tick_kHz", default)]
-    pub tick_khz: Option<f64>,
-    /// The fastest that the design takes.
-    #[serde(rename = "clock_max_MHz")]
-    pub clock_max_mhz: f64,
-    /// From its supply to its first clock: the configuration is loaded.
-    pub boot_ms: f64,
-    /// What it draws from.
-    pub rail: Vec<Rail>,
-    /// Document and place.
-    pub source: String,
-    /// What is to be known of it.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// Table `[fpga]` of a file in `data/parts`.
+    pub struct FpgaPart {
+        /// What it is configured as; "coprocessor".
+        pub design: String,
+        /// PRESENT a round a clock.
+        #[serde(default)]
+        pub present_by_rounds: bool,
+        /// Its clock where the board does not say otherwise.
+        #[serde(rename = "clock_MHz")]
+        pub clock_mhz: f64,
+        /// A slow clock that passes the time while the fast one stands still, as nothing is wanted; none: the clock never does.
+        #[serde(rename = "tick_kHz", default)]
+        pub tick_khz: Option<f64>,
+        /// The fastest that the design takes.
+        #[serde(rename = "clock_max_MHz")]
+        pub clock_max_mhz: f64,
+        /// From its supply to its first clock: the configuration is loaded.
+        pub boot_ms: f64,
+        /// What it draws from.
+        pub rail: Vec<Rail>,
+    }
 }
 
 /// A supply of the FPGA.

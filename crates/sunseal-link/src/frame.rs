@@ -28,75 +28,29 @@ pub const MAX_FRAGMENT_BYTES: usize = MAX_FRAME_BYTES - HEADER_BYTES;
 /// A frame without its length byte.
 pub type FrameBytes = InlineBytes<MAX_FRAME_BYTES>;
 
-/// What a frame is a piece of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Kind {
-    /// The node shows itself.
-    Hello = 1,
-    /// The server asks.
-    Challenge = 2,
-    /// The node answers a challenge.
-    Response = 3,
-    /// The node sends signed data of its own accord.
-    Report = 4,
-    /// The server's judgement.
-    Verdict = 5,
-    /// Nothing is queued for the node.
-    Idle = 6,
-    /// The node shows its public key.
-    Enrol = 7,
-    /// The server asks a node that listens, over and over until it must have heard.
-    Wake = 8,
+codes! {
+    /// What a frame is a piece of.
+    Kind {
+        /// The node shows itself.
+        Hello = 1 "HELLO",
+        /// The server asks.
+        Challenge = 2 "CHALLENGE",
+        /// The node answers a challenge.
+        Response = 3 "RESPONSE",
+        /// The node sends signed data of its own accord.
+        Report = 4 "REPORT",
+        /// The server's judgement.
+        Verdict = 5 "VERDICT",
+        /// Nothing is queued for the node.
+        Idle = 6 "IDLE",
+        /// The node shows its public key.
+        Enrol = 7 "ENROL",
+        /// The server asks a node that listens, over and over until it must have heard.
+        Wake = 8 "WAKE",
+    }
 }
 
 impl Kind {
-    /// Every kind, in the order of their numbers.
-    pub const ALL: [Kind; 8] = [
-        Kind::Hello,
-        Kind::Challenge,
-        Kind::Response,
-        Kind::Report,
-        Kind::Verdict,
-        Kind::Idle,
-        Kind::Enrol,
-        Kind::Wake,
-    ];
-
-    /// The kind of a number on the air.
-    pub const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            1 => Some(Self::Hello),
-            2 => Some(Self::Challenge),
-            3 => Some(Self::Response),
-            4 => Some(Self::Report),
-            5 => Some(Self::Verdict),
-            6 => Some(Self::Idle),
-            7 => Some(Self::Enrol),
-            8 => Some(Self::Wake),
-            _ => None,
-        }
-    }
-
-    /// The number on the air.
-    pub const fn code(self) -> u8 {
-        self as u8
-    }
-
-    /// The name in this project's texts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hello => "HELLO",
-            Self::Challenge => "CHALLENGE",
-            Self::Response => "RESPONSE",
-            Self::Report => "REPORT",
-            Self::Verdict => "VERDICT",
-            Self::Idle => "IDLE",
-            Self::Enrol => "ENROL",
-            Self::Wake => "WAKE",
-        }
-    }
-
     /// Bytes of the longest body of this kind.
     pub const fn max_body_bytes(self) -> usize {
         match self {

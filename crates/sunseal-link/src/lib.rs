@@ -16,6 +16,9 @@
 //! Nothing here allocates except the sentence of an error when someone prints it. All integers
 //! on the air are big-endian.
 
+#[macro_use]
+mod code;
+
 pub mod air;
 pub mod bytes;
 pub mod error;

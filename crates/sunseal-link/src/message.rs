@@ -36,104 +36,41 @@ impl fmt::Debug for NodeId {
     }
 }
 
-/// Why a node says HELLO.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Reason {
-    /// It has just started.
-    Boot = 0,
-    /// Its store holds enough for a signature.
-    Ready = 1,
-    /// Its store runs low; it will be silent.
-    Low = 2,
-}
-
-impl Reason {
-    /// The reason of a number on the air.
-    pub const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            0 => Some(Self::Boot),
-            1 => Some(Self::Ready),
-            2 => Some(Self::Low),
-            _ => None,
-        }
-    }
-
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Boot => "boot",
-            Self::Ready => "ready",
-            Self::Low => "low",
-        }
+codes! {
+    /// Why a node says HELLO.
+    Reason {
+        /// It has just started.
+        Boot = 0 "boot",
+        /// Its store holds enough for a signature.
+        Ready = 1 "ready",
+        /// Its store runs low; it will be silent.
+        Low = 2 "low",
     }
 }
 
-/// What the server thinks of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum VerdictCode {
-    /// Signature, counter and challenge are in order.
-    Accepted = 0,
-    /// No node has this identifier.
-    UnknownNode = 1,
-    /// The signature is not the enrolled key's over these bytes.
-    BadSignature = 2,
-    /// The counter is not above the last accepted one.
-    ReplayedCounter = 3,
-    /// The challenge was never handed to this node, is used up or has expired.
-    StaleChallenge = 4,
-    /// `r` or `s` is not in 1 .. n-1.
-    ScalarOutOfRange = 5,
-    /// The public key is not a point of the curve.
-    KeyOffCurve = 6,
-    /// The body is truncated, too long or otherwise not what its kind is.
-    Malformed = 7,
-    /// The suite is unknown or not the one the node enrolled with.
-    WrongSuite = 8,
-    /// The node may not enrol: the operator has not opened it, or it already is.
-    NotOpen = 9,
-}
-
-impl VerdictCode {
-    /// Every verdict, in the order of their numbers.
-    pub const ALL: [VerdictCode; 10] = [
-        Self::Accepted,
-        Self::UnknownNode,
-        Self::BadSignature,
-        Self::ReplayedCounter,
-        Self::StaleChallenge,
-        Self::ScalarOutOfRange,
-        Self::KeyOffCurve,
-        Self::Malformed,
-        Self::WrongSuite,
-        Self::NotOpen,
-    ];
-
-    /// The verdict of a number on the air.
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(code)).copied()
-    }
-
-    /// The number on the air.
-    pub const fn code(self) -> u8 {
-        self as u8
-    }
-
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::UnknownNode => "unknown-node",
-            Self::BadSignature => "bad-signature",
-            Self::ReplayedCounter => "replayed-counter",
-            Self::StaleChallenge => "stale-challenge",
-            Self::ScalarOutOfRange => "scalar-out-of-range",
-            Self::KeyOffCurve => "key-off-curve",
-            Self::Malformed => "malformed",
-            Self::WrongSuite => "wrong-suite",
-            Self::NotOpen => "not-open",
-        }
+codes! {
+    /// What the server thinks of a message.
+    VerdictCode {
+        /// Signature, counter and challenge are in order.
+        Accepted = 0 "accepted",
+        /// No node has this identifier.
+        UnknownNode = 1 "unknown-node",
+        /// The signature is not the enrolled key's over these bytes.
+        BadSignature = 2 "bad-signature",
+        /// The counter is not above the last accepted one.
+        ReplayedCounter = 3 "replayed-counter",
+        /// The challenge was never handed to this node, is used up or has expired.
+        StaleChallenge = 4 "stale-challenge",
+        /// `r` or `s` is not in 1 .. n-1.
+        ScalarOutOfRange = 5 "scalar-out-of-range",
+        /// The public key is not a point of the curve.
+        KeyOffCurve = 6 "key-off-curve",
+        /// The body is truncated, too long or otherwise not what its kind is.
+        Malformed = 7 "malformed",
+        /// The suite is unknown or not the one the node enrolled with.
+        WrongSuite = 8 "wrong-suite",
+        /// The node may not enrol: the operator has not opened it, or it already is.
+        NotOpen = 9 "not-open",
     }
 }
 

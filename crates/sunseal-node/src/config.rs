@@ -375,7 +375,7 @@ mod tests {
             ("radio_uj", 0xFF_FFFF),
         ] {
             let check = |value: u32| {
-                toml::from_str::<NodeConfig>(&format!("{key} = {value}")).unwrap().check()
+                sunseal_data::parse::<NodeConfig>(&format!("{key} = {value}")).unwrap().check()
             };
             assert_eq!(check(most), Ok(()));
             let told = check(most + 1).unwrap_err();
@@ -396,7 +396,7 @@ mod tests {
                     listen_every_s = 1.5\nwakes_max = 18\n";
         let mut block = [0xAA; BYTES];
         block[21] = 0xF2;
-        toml::from_str::<NodeConfig>(text).unwrap().patch(&mut block, &supply).unwrap();
+        sunseal_data::parse::<NodeConfig>(text).unwrap().patch(&mut block, &supply).unwrap();
         let mut expect = [0xAA; BYTES];
         expect[8..16].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
         expect[16..22].copy_from_slice(&[9, 2, 3, 3, 0xFE, 0xF1]);

@@ -207,7 +207,7 @@ pub(crate) mod tests {
     }
 
     fn config(text: &str) -> CouponConfig {
-        toml::from_str(text).unwrap()
+        sunseal_data::parse(text).unwrap()
     }
 
     #[test]

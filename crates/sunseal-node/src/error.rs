@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can go wrong with a run.
 
-use sunseal_mcu::{DeviceError, ElfError, MachineError};
+use sunseal_board::BoardError;
+use sunseal_mcu::{ElfError, MachineError};
 use sunseal_power::{HarvestError, PartError, PowerError};
 
 use crate::AirError;
@@ -33,30 +34,6 @@ pub enum NodeError {
         /// What is wrong with it, and what would be right.
         reason: String,
     },
-    /// The board file.
-    #[error("board {name}: {reason}")]
-    Board {
-        /// Which board.
-        name: String,
-        /// Where and what.
-        reason: String,
-    },
-    /// The file of a part is missing or cannot be used.
-    #[error("part {name}: {reason}")]
-    PartFile {
-        /// The part that was asked for.
-        name: String,
-        /// The file, or the folders looked in, and what is wrong.
-        reason: String,
-    },
-    /// A radio's wires.
-    #[error("board {name}: {reason}")]
-    Wiring {
-        /// Which board.
-        name: String,
-        /// Which wire.
-        reason: sunseal_radio::WiringError,
-    },
     /// The program.
     #[error("firmware {path}: {reason}")]
     Firmware {
@@ -84,25 +61,24 @@ pub enum NodeError {
     /// The energy balance.
     #[error(transparent)]
     Balance(sunseal_power::Unclosed),
-    /// Device data.
+    /// The board, what is on it, its program and its power sets.
     #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// Parts.
-    #[error(transparent)]
-    Part(#[from] PartError),
-    /// Coefficients.
-    #[error(transparent)]
-    Power(#[from] PowerError),
+    Board(#[from] BoardError),
     /// Light.
     #[error(transparent)]
     Harvest(#[from] HarvestError),
-    /// Program image.
-    #[error(transparent)]
-    Elf(#[from] ElfError),
-    /// Machine.
-    #[error(transparent)]
-    Machine(#[from] MachineError),
     /// Gateway.
     #[error(transparent)]
     Air(#[from] AirError),
 }
+
+macro_rules! of_board {
+    ($($error:ty),*) => {
+        $(impl From<$error> for NodeError {
+            fn from(error: $error) -> Self {
+                Self::Board(error.into())
+            }
+        })*
+    };
+}
+of_board!(PartError, PowerError, ElfError, MachineError);

@@ -569,6 +569,8 @@ mod tests {
     use proptest::prelude::*;
     use sunseal_power::{Branch, Charger, Curve, Efficiency, Element, Output, Store, SupplyConfig};
 
+    use crate::coupons::tests::plain_supply;
+
     pub(super) fn config() -> SupplyConfig {
         SupplyConfig {
             store: Store::capacitor(0.47, 0.08, 2.75e6),
@@ -578,15 +580,9 @@ mod tests {
                 quiescent_w: 5e-6,
                 quiescent_a: 0.0,
             },
-            v_max_v: 5.0,
-            v_on_v: 2.6,
-            v_cut_v: 1.9,
-            vcc_v: 2.8,
             quiescent_off_w: 1e-6,
-            charger_quiescent_a: 0.0,
             start_overhead_j: 0.125,
-            decoupling_f: 0.0,
-            rail_end_v: 1.5,
+            ..plain_supply()
         }
     }
 

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sunseal_board::Board;
 use sunseal_mcu::{Machine, Part, Pin, Wiring};
 use sunseal_power::PowerSet;
 use sunseal_trace::Picos;
 
-use crate::{Board, NodeError};
+use crate::NodeError;
 
 /// Times in seconds, which rise, and volts.
 type Points = Vec<(f64, f64)>;
@@ -186,8 +187,11 @@ pub(crate) fn connect(machine: &mut Machine, adc: &BTreeMap<u8, Points>) {
     }
 }
 
-/// The devices' currents as a power set; a typical figure is taken to be within a half, assumed.
-pub(crate) fn prices(devices: &[BusDevice]) -> Result<PowerSet, NodeError> {
+/// The devices' currents as a power set, where there are any; a typical figure is taken to be within a half, assumed.
+pub(crate) fn prices(devices: &[BusDevice]) -> Result<Option<PowerSet>, NodeError> {
+    if devices.is_empty() {
+        return Ok(None);
+    }
     let mut text = "[set]\nname = \"devices\"\ntitle = \"Devices on buses\"\ndevice = \"devices\"\n\
                     cite = \"\"\n[source.device]\ndocument = \"the device\"\nplace = \"its currents by state\"\n"
         .to_owned();
@@ -201,7 +205,7 @@ pub(crate) fn prices(devices: &[BusDevice]) -> Result<PowerSet, NodeError> {
             );
         }
     }
-    Ok(PowerSet::parse(&text, Path::new("devices.toml"))?)
+    Ok(Some(PowerSet::parse(&text, Path::new("devices.toml"))?))
 }
 
 /// Puts devices on a machine's buses.

@@ -2,40 +2,31 @@
 //! The closed loop: machine, power and radio.
 //!
 //! - [`Scenario`]: what is played, read strictly from TOML;
-//! - [`Board`]: a device, its parts and its wiring;
+//! - a board and what is on it are `sunseal-board`'s;
 //! - the radio and what answers it are `sunseal-radio`'s, given on here;
 //! - [`Node`]: the loop; [`RunRecord`]: what it leaves behind;
 //! - [`inject`]: power lost at any cycle of a stretch, and what the program makes of it.
 
-mod board;
 mod config;
 mod coupons;
 mod error;
-mod fit;
 mod fleet;
 pub mod inject;
 mod inputs;
 mod load;
 mod node;
-mod part_file;
 mod record;
 mod scenario;
 
-pub use board::{
-    Absent, Board, BoardBattery, BoardBus, BoardLog, BoardPower, BoardSupply, BoardTrigger, Fuses,
-    Pull, StorageSense,
-};
 pub use config::{Mode, NodeConfig};
 pub use coupons::{CouponConfig, CouponKind, CouponRecord};
 pub use error::NodeError;
-pub use fit::{Antenna, Fitted};
 pub use fleet::{
     CouponFate, CouponProfile, Done, Fate, FleetError, Individual, NodeProfile, Task, Work, play,
 };
 pub use inputs::{BusDevice, Voltage, check_points, voltage_at};
 pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
-pub use node::{Node, Progress, limits_of};
-pub use part_file::{Gap, PartFile, Partial, SCHEMAS, Tolerance, schema};
+pub use node::{Node, Progress};
 pub use record::{
     Doing, EnergyRecord, Event, FunctionEnergy, Messages, RunRecord, SeriesPoint, Stretch, Window,
 };

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sunseal_power::{Boundary, EnergyBreakdown, HarvestTrace, Library, Light, Load, Supply};
+use sunseal_board::Board;
+use sunseal_data::Library;
+use sunseal_power::{Boundary, EnergyBreakdown, HarvestTrace, Light, Load, Supply};
 
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
-use crate::{Board, Node, NodeError, Progress, Scenario};
+use crate::{Node, NodeError, Progress, Scenario};
 
 /// Table `[load]` of a scenario: steps that follow each other, again and again, as long as the output is on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

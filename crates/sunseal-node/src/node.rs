@@ -18,20 +18,19 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use sunseal_board::{Antenna, Board, Fitted, StorageSense, limits_of};
+use sunseal_data::Library;
 use sunseal_mcu::device::RegionKind;
-use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
+use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until};
 use sunseal_power::{
-    Boundary, HarvestTrace, Level, Library, Light, Limits, Load, PowerModel, PowerSet, RailAhead,
-    Room, Supply, load_part,
+    Boundary, HarvestTrace, Light, Limits, Load, PowerModel, RailAhead, Supply, load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
 use sunseal_trace::{Observer, Picos, Silent};
 
-use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
-use crate::fit::{Antenna, Fitted};
 use crate::inputs::{self, BusDevice, Given};
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
@@ -56,25 +55,6 @@ pub struct Progress {
     pub brown_outs: u64,
     /// Packets sent so far.
     pub sent: u64,
-}
-
-/// Voltages and clocks that a device allows.
-#[must_use]
-pub fn limits_of(device: &Device) -> Limits {
-    let level = |l: sunseal_mcu::device::Level| Level {
-        vcore: l.vcore,
-        mclk_max_hz: l.mclk_max_hz,
-        vcc_min_v: l.vcc_min_v,
-    };
-    Limits {
-        levels: device.levels().into_iter().map(level).collect(),
-        vcc_max_v: device.supply.vcc_max_v,
-    }
-}
-
-/// The device of a board.
-fn device_of(library: &Library, board: &Board) -> Result<Device, NodeError> {
-    Ok(Device::load(&library.data().join("devices").join(format!("{}.toml", board.device)))?)
 }
 
 /// A node ready to run.
@@ -193,15 +173,16 @@ impl Node {
         devices: Vec<BusDevice>,
     ) -> Result<Self, NodeError> {
         let board = scenario.own_board(&library)?;
-        let device = device_of(&library, &board)?;
+        let device = board.device(&library)?;
         let (parts, power) = (library.room("parts"), library.room("power"));
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
         let limits = Self::limits_at(&scenario, &device, vcc_v)?;
         let radio_part: Option<RadioPart> =
             board.radio_part().map(|part| load_part(&parts, part, "radio")).transpose()?;
         Self::check_radio(&scenario, &board, radio_part.as_ref())?;
-        let (model, residual) =
-            Self::prices_of(&power, &scenario, &board, radio_part.as_ref(), &devices)?;
+        let chip = scenario.power.set.as_deref();
+        let of_devices = inputs::prices(&devices)?;
+        let prices = board.prices(&power, chip, radio_part.as_ref(), of_devices)?;
         let given = Self::given_of(&scenario, &board, &devices)?;
         let (supply, harvest) = Self::supply_and_light(&library, &scenario, harvest)?;
         let (bytes, elf) = Self::program_of(&scenario)?;
@@ -217,9 +198,7 @@ impl Node {
         let antenna = Antenna::Gateway(&medium, Self::faulty(air, &scenario));
         let Fitted { radio, fpgas } = board.fit(&mut machine, &parts, Some(antenna))?;
         let fpgas = Fpgas::new(&library, &board, fpgas)?;
-        if residual {
-            machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Residual::default()))?;
-        }
+        prices.fit_residual(&mut machine)?;
         let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));
         inputs::connect(&mut machine, &given.adc);
         inputs::attach(&mut machine, devices)?;
@@ -236,7 +215,7 @@ impl Node {
             machine,
             radio,
             medium,
-            model,
+            model: prices.model,
             fpgas,
             supply,
             harvest,
@@ -335,31 +314,6 @@ impl Node {
         Err(Self::bad(scenario, reason))
     }
 
-    /// The prices of chip, radio, what is left of the board, and devices; and whether anything is left of the board.
-    fn prices_of(
-        power: &Room,
-        scenario: &Scenario,
-        board: &Board,
-        radio: Option<&RadioPart>,
-        devices: &[BusDevice],
-    ) -> Result<(PowerModel, bool), NodeError> {
-        let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
-        let mut sets = vec![PowerSet::load(power, set, &board.device)?];
-        if let Some(r) = radio {
-            sets.push(PowerSet::load(power, r.power_set(), r.model())?);
-        }
-        // A set that was measured on a whole board has the residual current inside.
-        let mut residual = sets[0].components().iter().any(|c| c == RESIDUAL);
-        if let (Some(own), false) = (&board.power.residual, residual) {
-            sets.push(PowerSet::load(power, own, &board.name)?);
-            residual = true;
-        }
-        if !devices.is_empty() {
-            sets.push(inputs::prices(devices)?);
-        }
-        Ok((PowerModel::new(sets)?, residual))
-    }
-
     /// The program's file, and what it says.
     fn program_of(scenario: &Scenario) -> Result<(Vec<u8>, Elf), NodeError> {
         let bytes = std::fs::read(&scenario.firmware)
@@ -408,7 +362,7 @@ impl Node {
     pub fn supply_of(data: impl Into<Library>, scenario: &Scenario) -> Result<Supply, NodeError> {
         let library = data.into();
         let board = scenario.own_board(&library)?;
-        let device = device_of(&library, &board)?;
+        let device = board.device(&library)?;
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
         let levels = limits_of(&device).levels;
         let least_v = levels.iter().map(|l| l.vcc_min_v).fold(f64::INFINITY, f64::min);

@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sunseal_board::{Board, NO_RADIO};
+use sunseal_data::{Library, Room};
 use sunseal_mcu::{Device, Elf};
 use sunseal_power::{
     CapacitorPart, CellPart, Charger, ChargerPart, ConverterPart, Efficiency, HarvestError,
-    HarvestTrace, HarvesterPart, Library, Output as Rail, OverheadReading, Room, Store,
-    SupplyConfig, load_part, toml_error,
+    HarvestTrace, HarvesterPart, Output as Rail, OverheadReading, Store, SupplyConfig, load_part,
 };
 
-use crate::board::NO_RADIO;
 use crate::config::NodeConfig;
 use crate::inputs::{self, Voltage};
 use crate::load::LoadChoice;
-use crate::{Board, NodeError, config};
+use crate::{NodeError, config};
 
 /// Ten years.
 const DURATION_MAX_S: f64 = 3650.0 * 86_400.0;
@@ -399,10 +399,8 @@ impl Scenario {
     }
 
     fn read(text: &str, path: &str) -> Result<Self, NodeError> {
-        let mut s: Self = toml::from_str(text).map_err(|e| NodeError::Scenario {
-            path: path.to_owned(),
-            reason: toml_error::sentence(text, &e),
-        })?;
+        let mut s: Self = sunseal_data::parse(text)
+            .map_err(|e| NodeError::Scenario { path: path.to_owned(), reason: e.reason })?;
         path.clone_into(&mut s.source);
         Ok(s)
     }

@@ -17,7 +17,6 @@ mod harvest;
 mod interval;
 mod iv;
 mod law;
-mod library;
 mod limits;
 mod measure;
 mod parts;
@@ -25,7 +24,6 @@ mod set;
 mod storage;
 mod store;
 mod supply;
-pub mod toml_error;
 pub mod units;
 mod weigh;
 
@@ -34,7 +32,6 @@ pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;
 pub use iv::{IvCurve, Light, SingleDiode};
 pub use law::{CurrentLaw, EventLaw};
-pub use library::{Library, NotRead, PART_KINDS, ROOMS, Room};
 pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use parts::{

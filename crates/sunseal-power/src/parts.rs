@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use sunseal_data::{PART_KINDS, Room, Table, Value, from_table, sourced};
 
-use crate::library::{PART_KINDS, Room};
 use crate::{
     Branch, Charger, ColdStart, Curve, Efficiency, EfficiencyTable, Element, Output, Store,
 };
@@ -36,40 +36,30 @@ pub enum PartError {
     },
 }
 
-/// A capacitor of any technology.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CapacitorPart {
-    /// Capacitance; of a class-2 ceramic without bias, of one with branches all of them at 0 V.
-    pub capacitance_f: f64,
-    /// Tolerance of it.
-    pub tolerance_rel: f64,
-    /// Equivalent series resistance.
-    pub esr_ohm: f64,
-    /// Rated voltage.
-    pub v_rated_v: f64,
-    /// Leakage at the rated voltage.
-    #[serde(rename = "leakage_uA")]
-    pub leakage_ua: f64,
-    /// Branches in parallel, the fastest first; none for a plain capacitor.
-    #[serde(default)]
-    pub branch: Vec<BranchPart>,
-    /// Capacitance left at a bias: volts and percent. None where it does not depend on it.
-    #[serde(default, rename = "derating_percent")]
-    pub derating: Vec<[f64; 2]>,
-    /// The leakage doubles for so many kelvin.
-    #[serde(rename = "leakage_doubles_K")]
-    pub leakage_doubles_k: Option<f64>,
-    /// Document and place.
-    pub source: String,
-    /// What to mind.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// A capacitor of any technology.
+    pub struct CapacitorPart {
+        /// Capacitance; of a class-2 ceramic without bias, of one with branches all of them at 0 V.
+        pub capacitance_f: f64,
+        /// Tolerance of it.
+        pub tolerance_rel: f64,
+        /// Equivalent series resistance.
+        pub esr_ohm: f64,
+        /// Rated voltage.
+        pub v_rated_v: f64,
+        /// Leakage at the rated voltage.
+        #[serde(rename = "leakage_uA")]
+        pub leakage_ua: f64,
+        /// Branches in parallel, the fastest first; none for a plain capacitor.
+        #[serde(default)]
+        pub branch: Vec<BranchPart>,
+        /// Capacitance left at a bias: volts and percent. None where it does not depend on it.
+        #[serde(default, rename = "derating_percent")]
+        pub derating: Vec<[f64; 2]>,
+        /// The leakage doubles for so many kelvin.
+        #[serde(rename = "leakage_doubles_K")]
+        pub leakage_doubles_k: Option<f64>,
+    }
 }
 
 /// A branch of a supercapacitor.
@@ -124,50 +114,40 @@ impl CapacitorPart {
     }
 }
 
-/// A galvanic cell.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CellPart {
-    /// Charge from full to empty.
-    #[serde(rename = "capacity_mAh")]
-    pub capacity_mah: f64,
-    /// Cells in series; voltages and resistances below are those of one.
-    #[serde(default = "one_cell")]
-    pub cells_in_series: u32,
-    /// Open-circuit voltage: percent of the charge left, volts.
-    #[serde(rename = "ocv_V")]
-    pub ocv_v: Vec<[f64; 2]>,
-    /// Internal resistance: percent of the charge left, ohms.
-    pub r_ohm: Vec<[f64; 2]>,
-    /// Of the charge, at 25 degrees.
-    pub self_discharge_percent_per_year: f64,
-    /// The self-discharge doubles for so many kelvin.
-    #[serde(rename = "self_discharge_doubles_K")]
-    pub self_discharge_doubles_k: Option<f64>,
-    /// Growth of the resistance for each kelvin below 25 degrees.
-    #[serde(default, rename = "r_percent_per_K_below")]
-    pub r_percent_per_k_below: f64,
-    /// Charge lost for each kelvin below 25 degrees.
-    #[serde(default, rename = "capacity_percent_per_K_below")]
-    pub capacity_percent_per_k_below: f64,
-    /// Whether it may be charged.
-    pub rechargeable: bool,
-    /// Charging ends here (all cells).
-    #[serde(rename = "v_charge_V")]
-    pub v_charge_v: Option<f64>,
-    /// Discharging ends here (all cells).
-    #[serde(rename = "v_end_V")]
-    pub v_end_v: f64,
-    /// Document and place.
-    pub source: String,
-    /// What to mind.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// A galvanic cell.
+    pub struct CellPart {
+        /// Charge from full to empty.
+        #[serde(rename = "capacity_mAh")]
+        pub capacity_mah: f64,
+        /// Cells in series; voltages and resistances below are those of one.
+        #[serde(default = "one_cell")]
+        pub cells_in_series: u32,
+        /// Open-circuit voltage: percent of the charge left, volts.
+        #[serde(rename = "ocv_V")]
+        pub ocv_v: Vec<[f64; 2]>,
+        /// Internal resistance: percent of the charge left, ohms.
+        pub r_ohm: Vec<[f64; 2]>,
+        /// Of the charge, at 25 degrees.
+        pub self_discharge_percent_per_year: f64,
+        /// The self-discharge doubles for so many kelvin.
+        #[serde(rename = "self_discharge_doubles_K")]
+        pub self_discharge_doubles_k: Option<f64>,
+        /// Growth of the resistance for each kelvin below 25 degrees.
+        #[serde(default, rename = "r_percent_per_K_below")]
+        pub r_percent_per_k_below: f64,
+        /// Charge lost for each kelvin below 25 degrees.
+        #[serde(default, rename = "capacity_percent_per_K_below")]
+        pub capacity_percent_per_k_below: f64,
+        /// Whether it may be charged.
+        pub rechargeable: bool,
+        /// Charging ends here (all cells).
+        #[serde(rename = "v_charge_V")]
+        pub v_charge_v: Option<f64>,
+        /// Discharging ends here (all cells).
+        #[serde(rename = "v_end_V")]
+        pub v_end_v: f64,
+    }
 }
 
 fn one_cell() -> u32 {
@@ -218,56 +198,46 @@ impl CellPart {
     }
 }
 
-/// A boost charger for harvesters.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChargerPart {
-    /// Share of the open-circuit voltage at which the source is held.
-    pub mppt_percent: f64,
-    /// Least input voltage once it runs.
-    #[serde(rename = "v_in_min_mV")]
-    pub v_in_min_mv: f64,
-    /// Least input power once it runs.
-    #[serde(rename = "p_min_uW")]
-    pub p_min_uw: f64,
-    /// Least input voltage of the cold start.
-    #[serde(rename = "cold_v_in_min_mV")]
-    pub cold_v_in_min_mv: f64,
-    /// Least input power of the cold start.
-    #[serde(rename = "cold_p_min_uW")]
-    pub cold_p_min_uw: f64,
-    /// Share of the power that arrives during the cold start.
-    pub cold_efficiency_percent: f64,
-    /// The store's voltage at which the cold start ends.
-    #[serde(rename = "cold_until_V")]
-    pub cold_until_v: f64,
-    /// Own current from the store.
-    #[serde(rename = "quiescent_nA")]
-    pub quiescent_na: f64,
-    /// Charging stops here.
-    #[serde(rename = "v_ov_V")]
-    pub v_ov_v: f64,
-    /// The output switches on when the store has risen to this.
-    #[serde(rename = "v_ok_rising_V")]
-    pub v_ok_rising_v: f64,
-    /// The output switches off when it has fallen to this.
-    #[serde(rename = "v_ok_falling_V")]
-    pub v_ok_falling_v: f64,
-    /// Input voltage for a source of which only the power is known.
-    #[serde(rename = "v_in_default_V")]
-    pub v_in_default_v: f64,
-    /// By input voltage and current.
-    pub efficiency: EfficiencyTable,
-    /// Document and place.
-    pub source: String,
-    /// What to mind.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// A boost charger for harvesters.
+    pub struct ChargerPart {
+        /// Share of the open-circuit voltage at which the source is held.
+        pub mppt_percent: f64,
+        /// Least input voltage once it runs.
+        #[serde(rename = "v_in_min_mV")]
+        pub v_in_min_mv: f64,
+        /// Least input power once it runs.
+        #[serde(rename = "p_min_uW")]
+        pub p_min_uw: f64,
+        /// Least input voltage of the cold start.
+        #[serde(rename = "cold_v_in_min_mV")]
+        pub cold_v_in_min_mv: f64,
+        /// Least input power of the cold start.
+        #[serde(rename = "cold_p_min_uW")]
+        pub cold_p_min_uw: f64,
+        /// Share of the power that arrives during the cold start.
+        pub cold_efficiency_percent: f64,
+        /// The store's voltage at which the cold start ends.
+        #[serde(rename = "cold_until_V")]
+        pub cold_until_v: f64,
+        /// Own current from the store.
+        #[serde(rename = "quiescent_nA")]
+        pub quiescent_na: f64,
+        /// Charging stops here.
+        #[serde(rename = "v_ov_V")]
+        pub v_ov_v: f64,
+        /// The output switches on when the store has risen to this.
+        #[serde(rename = "v_ok_rising_V")]
+        pub v_ok_rising_v: f64,
+        /// The output switches off when it has fallen to this.
+        #[serde(rename = "v_ok_falling_V")]
+        pub v_ok_falling_v: f64,
+        /// Input voltage for a source of which only the power is known.
+        #[serde(rename = "v_in_default_V")]
+        pub v_in_default_v: f64,
+        /// By input voltage and current.
+        pub efficiency: EfficiencyTable,
+    }
 }
 
 impl ChargerPart {
@@ -305,42 +275,32 @@ pub enum ConverterKind {
     Assisting,
 }
 
-/// A converter between store and rail.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ConverterPart {
-    /// What it does.
-    pub kind: ConverterKind,
-    /// Least difference between input and output of a linear regulator.
-    #[serde(default, rename = "dropout_mV")]
-    pub dropout_mv: f64,
-    /// Own current while on.
-    #[serde(rename = "quiescent_uA")]
-    pub quiescent_ua: f64,
-    /// Own current while off.
-    #[serde(default, rename = "shutdown_uA")]
-    pub shutdown_ua: f64,
-    /// It is switched off again so far above the voltage below which it helps.
-    #[serde(default, rename = "hysteresis_mV")]
-    pub hysteresis_mv: f64,
-    /// Least input voltage to start.
-    #[serde(rename = "v_start_V")]
-    pub v_start_v: f64,
-    /// Least input voltage once it runs.
-    #[serde(rename = "v_in_min_V")]
-    pub v_in_min_v: f64,
-    /// By input voltage and output current; not of a linear regulator.
-    pub efficiency: Option<EfficiencyTable>,
-    /// Document and place.
-    pub source: String,
-    /// What to mind.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// A converter between store and rail.
+    pub struct ConverterPart {
+        /// What it does.
+        pub kind: ConverterKind,
+        /// Least difference between input and output of a linear regulator.
+        #[serde(default, rename = "dropout_mV")]
+        pub dropout_mv: f64,
+        /// Own current while on.
+        #[serde(rename = "quiescent_uA")]
+        pub quiescent_ua: f64,
+        /// Own current while off.
+        #[serde(default, rename = "shutdown_uA")]
+        pub shutdown_ua: f64,
+        /// It is switched off again so far above the voltage below which it helps.
+        #[serde(default, rename = "hysteresis_mV")]
+        pub hysteresis_mv: f64,
+        /// Least input voltage to start.
+        #[serde(rename = "v_start_V")]
+        pub v_start_v: f64,
+        /// Least input voltage once it runs.
+        #[serde(rename = "v_in_min_V")]
+        pub v_in_min_v: f64,
+        /// By input voltage and output current; not of a linear regulator.
+        pub efficiency: Option<EfficiencyTable>,
+    }
 }
 
 impl ConverterPart {
@@ -385,127 +345,97 @@ pub enum OverheadReading {
     Reserve,
 }
 
-/// A harvester: charger and regulated output in one.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HarvesterPart {
-    /// Overhead of equation 6.1.
-    #[serde(rename = "overhead_mJ")]
-    pub overhead_mj: f64,
-    /// How it is read.
-    pub overhead_reading: OverheadReading,
-    /// Share of the panel's power that reaches the store.
-    pub charge_efficiency: f64,
-    /// Share of the store's power that reaches the load.
-    pub output_efficiency: f64,
-    /// Least power of a panel that it starts from.
-    #[serde(rename = "panel_min_uW")]
-    pub panel_min_uw: f64,
-    /// Own consumption with the output on.
-    #[serde(rename = "quiescent_on_uW")]
-    pub quiescent_on_uw: f64,
-    /// Own consumption with the output off.
-    #[serde(rename = "quiescent_off_uW")]
-    pub quiescent_off_uw: f64,
-    /// Charging stops here.
-    pub v_max_v: f64,
-    /// The output switches on here.
-    pub v_on_v: f64,
-    /// The output switches off here.
-    pub v_cut_v: f64,
-    /// Document and place.
-    pub source: String,
-    /// What is assumed.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// A harvester: charger and regulated output in one.
+    pub struct HarvesterPart {
+        /// Overhead of equation 6.1.
+        #[serde(rename = "overhead_mJ")]
+        pub overhead_mj: f64,
+        /// How it is read.
+        pub overhead_reading: OverheadReading,
+        /// Share of the panel's power that reaches the store.
+        pub charge_efficiency: f64,
+        /// Share of the store's power that reaches the load.
+        pub output_efficiency: f64,
+        /// Least power of a panel that it starts from.
+        #[serde(rename = "panel_min_uW")]
+        pub panel_min_uw: f64,
+        /// Own consumption with the output on.
+        #[serde(rename = "quiescent_on_uW")]
+        pub quiescent_on_uw: f64,
+        /// Own consumption with the output off.
+        #[serde(rename = "quiescent_off_uW")]
+        pub quiescent_off_uw: f64,
+        /// Charging stops here.
+        pub v_max_v: f64,
+        /// The output switches on here.
+        pub v_on_v: f64,
+        /// The output switches off here.
+        pub v_cut_v: f64,
+    }
 }
 
-/// A photovoltaic panel at standard test conditions.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PanelPart {
-    /// Open-circuit voltage.
-    pub v_oc_v: f64,
-    /// Short-circuit current.
-    #[serde(rename = "i_sc_mA")]
-    pub i_sc_ma: f64,
-    /// Voltage at the maximum power point.
-    pub v_mp_v: f64,
-    /// Current at the maximum power point.
-    #[serde(rename = "i_mp_mA")]
-    pub i_mp_ma: f64,
-    /// Cells in series.
-    pub cells_in_series: u32,
-    /// Temperature coefficient of the short-circuit current.
-    pub alpha_sc_percent_per_k: f64,
-    /// Temperature coefficient of the open-circuit voltage.
-    pub beta_oc_percent_per_k: f64,
-    /// A lower light, where the datasheet prints the maximum power in it.
-    #[serde(rename = "low_light_W_m2")]
-    pub low_light_w_m2: Option<f64>,
-    /// The maximum power in that light.
-    #[serde(rename = "low_light_p_mp_mW")]
-    pub low_light_p_mp_mw: Option<f64>,
-    /// Document and place.
-    pub source: String,
-    /// What to mind.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// A photovoltaic panel at standard test conditions.
+    pub struct PanelPart {
+        /// Open-circuit voltage.
+        pub v_oc_v: f64,
+        /// Short-circuit current.
+        #[serde(rename = "i_sc_mA")]
+        pub i_sc_ma: f64,
+        /// Voltage at the maximum power point.
+        pub v_mp_v: f64,
+        /// Current at the maximum power point.
+        #[serde(rename = "i_mp_mA")]
+        pub i_mp_ma: f64,
+        /// Cells in series.
+        pub cells_in_series: u32,
+        /// Temperature coefficient of the short-circuit current.
+        pub alpha_sc_percent_per_k: f64,
+        /// Temperature coefficient of the open-circuit voltage.
+        pub beta_oc_percent_per_k: f64,
+        /// A lower light, where the datasheet prints the maximum power in it.
+        #[serde(rename = "low_light_W_m2")]
+        pub low_light_w_m2: Option<f64>,
+        /// The maximum power in that light.
+        #[serde(rename = "low_light_p_mp_mW")]
+        pub low_light_p_mp_mw: Option<f64>,
+    }
 }
 
-/// A sensor or memory on a chip's serial bus. What it does is a model of `sunseal.devices`.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PeripheralPart {
-    /// Model of what it does: "tmp102", "adxl345", "fram".
-    pub model: String,
-    /// Buses that it speaks: "i2c", "spi".
-    pub buses: Vec<String>,
-    /// I2C addresses that its pins choose from.
-    #[serde(default)]
-    pub addresses: Vec<u8>,
-    /// Fastest clock on I2C.
-    #[serde(rename = "scl_max_kHz")]
-    pub scl_max_khz: Option<f64>,
-    /// Fastest clock on SPI.
-    #[serde(rename = "sck_max_MHz")]
-    pub sck_max_mhz: Option<f64>,
-    /// Lowest supply.
-    pub vcc_min_v: f64,
-    /// Highest supply.
-    pub vcc_max_v: f64,
-    /// Size of a memory.
-    #[serde(default)]
-    pub bytes: Option<u32>,
-    /// What a memory says of itself when it is asked who it is.
-    #[serde(default)]
-    pub id: Vec<u8>,
-    /// How long a sensor takes for a conversion.
-    #[serde(default)]
-    pub convert_ms: Option<f64>,
-    /// Typical supply current by state; a state without one is not priced.
-    #[serde(default, rename = "current_uA")]
-    pub current_ua: BTreeMap<String, f64>,
-    /// Document and place.
-    pub source: String,
-    /// What to mind.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
-    pub assumed: Option<String>,
+sourced! {
+    /// A sensor or memory on a chip's serial bus. What it does is a model of `sunseal.devices`.
+    pub struct PeripheralPart {
+        /// Model of what it does: "tmp102", "adxl345", "fram".
+        pub model: String,
+        /// Buses that it speaks: "i2c", "spi".
+        pub buses: Vec<String>,
+        /// I2C addresses that its pins choose from.
+        #[serde(default)]
+        pub addresses: Vec<u8>,
+        /// Fastest clock on I2C.
+        #[serde(rename = "scl_max_kHz")]
+        pub scl_max_khz: Option<f64>,
+        /// Fastest clock on SPI.
+        #[serde(rename = "sck_max_MHz")]
+        pub sck_max_mhz: Option<f64>,
+        /// Lowest supply.
+        pub vcc_min_v: f64,
+        /// Highest supply.
+        pub vcc_max_v: f64,
+        /// Size of a memory.
+        #[serde(default)]
+        pub bytes: Option<u32>,
+        /// What a memory says of itself when it is asked who it is.
+        #[serde(default)]
+        pub id: Vec<u8>,
+        /// How long a sensor takes for a conversion.
+        #[serde(default)]
+        pub convert_ms: Option<f64>,
+        /// Typical supply current by state; a state without one is not priced.
+        #[serde(default, rename = "current_uA")]
+        pub current_ua: BTreeMap<String, f64>,
+    }
 }
 
 /// Keys of a part's file beside the table of its kind.
@@ -530,9 +460,7 @@ pub fn load_part<T: DeserializeOwned>(
             tables(&file).join(", ")
         )));
     };
-    table
-        .try_into()
-        .map_err(|e: toml::de::Error| bad(format!("[{kind}] {}", e.to_string().trim_end())))
+    from_table(table).map_err(|e| bad(format!("[{kind}] {}", e.reason)))
 }
 
 /// What a part is: the tables of its file, such as `radio`.
@@ -543,11 +471,11 @@ pub fn part_kinds(parts: impl Into<Room>, part: &str) -> Result<Vec<String>, Par
     Ok(tables(&read_part(&parts.into(), part)?.0))
 }
 
-fn tables(file: &toml::Table) -> Vec<String> {
+fn tables(file: &Table) -> Vec<String> {
     PART_KINDS.iter().filter(|k| file.contains_key(**k)).map(|k| (*k).to_owned()).collect()
 }
 
-fn read_part(parts: &Room, part: &str) -> Result<(toml::Table, String), PartError> {
+fn read_part(parts: &Room, part: &str) -> Result<(Table, String), PartError> {
     let part = part.to_owned();
     let (path, file) = parts.read(&part).map_err(|e| match e.path {
         None => PartError::Read { part: part.clone(), reason: e.reason },
@@ -559,7 +487,7 @@ fn read_part(parts: &Room, part: &str) -> Result<(toml::Table, String), PartErro
     })?;
     let shown = path.display().to_string();
     let known = |key: &&String| !KEYS.iter().chain(&PART_KINDS).any(|k| k == key);
-    let reason = match (file.keys().find(known), file.get("name").and_then(toml::Value::as_str)) {
+    let reason = match (file.keys().find(known), file.get("name").and_then(Value::as_str)) {
         (Some(key), _) => format!(
             "`{key}` is no key of a part; there are {}, {}",
             KEYS.join(", "),

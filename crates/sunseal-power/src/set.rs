@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sunseal_data::Room;
 use sunseal_trace::OperatingPoint;
 
 use crate::law::{ClockRow, CurrentLaw, EventLaw, VccRow};
-use crate::library::Room;
 use crate::units::Amperes;
 use crate::{Interval, LimitError};
 
@@ -490,24 +490,16 @@ impl PowerSet {
         let path = sets.find(name).ok_or_else(|| missing(sets.missing(name)))?;
         let text = std::fs::read_to_string(&path)
             .map_err(|e| missing(format!("{} cannot be read ({e})", path.display())))?;
-        let mut set = Self::parse(&text, &path)?;
-        if let Some(base) = set.base_name(&text)? {
+        let (mut set, base) = Self::parsed(&text, &path)?;
+        if let Some(base) = base {
             if depth > 4 {
-                return Err(set.parse_error("extends itself in a circle"));
+                let path = path.display().to_string();
+                let reason = "extends itself in a circle".to_owned();
+                return Err(PowerError::Parse { path, reason });
             }
             set.base = Some(Box::new(Self::load_depth(sets, &base, depth + 1)?));
         }
         Ok(set)
-    }
-
-    fn base_name(&self, text: &str) -> Result<Option<String>, PowerError> {
-        let raw: RawSet = toml::from_str(text)
-            .map_err(|e| self.parse_error(&crate::toml_error::sentence(text, &e)))?;
-        Ok(raw.set.extends)
-    }
-
-    fn parse_error(&self, reason: &str) -> PowerError {
-        PowerError::Parse { path: self.path.display().to_string(), reason: reason.to_owned() }
     }
 
     /// Reads a set from text; `path` is for messages. A set that extends another gets it only by
@@ -516,9 +508,13 @@ impl PowerSet {
     /// # Errors
     /// If it is not sound.
     pub fn parse(text: &str, path: &Path) -> Result<Self, PowerError> {
+        Ok(Self::parsed(text, path)?.0)
+    }
+
+    /// A set, and the name of the one that it extends.
+    fn parsed(text: &str, path: &Path) -> Result<(Self, Option<String>), PowerError> {
         let bad = |reason: String| PowerError::Parse { path: path.display().to_string(), reason };
-        let raw: RawSet =
-            toml::from_str(text).map_err(|e| bad(crate::toml_error::sentence(text, &e)))?;
+        let raw: RawSet = sunseal_data::parse(text).map_err(|e| bad(e.reason))?;
         let mut set = Self {
             name: raw.set.name,
             title: raw.set.title,
@@ -567,7 +563,7 @@ impl PowerSet {
                 return Err(bad(format!("{what} stands there twice")));
             }
         }
-        Ok(set)
+        Ok((set, raw.set.extends))
     }
 
     /// Takes a current of the file; refused with a clause where it is not sound.

@@ -27,7 +27,7 @@ use crate::circuit::{Pace, TOLERANCE};
 use crate::store::State;
 use crate::{Light, Store};
 use mode::Mode;
-use solver::{Choice, Heaviest};
+use solver::{Choice, Heaviest, Turning};
 
 /// What the node takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -357,8 +357,8 @@ impl Supply {
         };
         let before = self.clone();
         let moved = self.moved_j();
-        let turned =
-            before.solver.get().advance_in_turns(self, &before, dt_s, turns, heaviest, &light);
+        let under = Turning { dt_s, turns, heaviest, light: &light };
+        let turned = before.solver.get().advance_in_turns(self, &before, under);
         if turned != Turned::Gone {
             *self = before;
             return turned;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sunseal_trace::{Ledger, OperatingPoint, Picos, Vocabulary};
 
 use crate::units::{Amperes, Hertz, Seconds, Volts};
-use crate::{Interval, Limits, PowerError, PowerModel};
+use crate::{Interval, Limits, PowerError, PowerModel, Segment};
 
 /// At which clock the counts are priced.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,8 +102,11 @@ impl EnergyBreakdown {
         self.time_s = self.time_s.max(other.time_s);
         self.cycles = self.cycles.max(other.cycles);
         self.items.extend(other.items);
-        let lists =
-            [(&mut self.fallbacks, other.fallbacks), (&mut self.unchecked, other.unchecked)];
+        let lists = [
+            (&mut self.fallbacks, other.fallbacks),
+            (&mut self.unchecked, other.unchecked),
+            (&mut self.assumed, other.assumed),
+        ];
         for (list, more) in lists {
             for name in more {
                 if !list.contains(&name) {
@@ -111,6 +114,13 @@ impl EnergyBreakdown {
                 }
             }
         }
+    }
+
+    /// What the CPU draws in one state after the other, as something at its supply measures it.
+    #[must_use]
+    pub fn cpu_waveform(&self) -> Vec<Segment> {
+        let cpu = self.items.iter().filter(|i| i.kind == ItemKind::State && i.component == "cpu");
+        cpu.map(|i| Segment { duration_s: i.time_s, current_a: i.coefficient.typ }).collect()
     }
 
     /// Joules by component.

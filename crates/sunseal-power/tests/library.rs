@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sunseal_power::{CapacitorPart, Library, PowerSet, load_part};
+use sunseal_data::Library;
+use sunseal_power::{CapacitorPart, PowerSet, load_part};
 
 const CAP: &str = "name = \"NAME\"\ntitle = \"t\"\n[capacitor]\ncapacitance_f = 1.0\ntolerance_rel = 0.1\nesr_ohm = 1.0\n\
                    v_rated_v = 5.0\nleakage_uA = 1.0\nsource = \"s\"\n";

@@ -84,11 +84,11 @@ fn the_paper_names_the_set_it_falls_back_to() {
 }
 
 /// Each figure's distance from its typical value to its upper end, as a share of it.
-fn spreads(at: &toml::Value, found: &mut Vec<f64>) {
-    let number = |v: &toml::Value| v.as_float().or(v.as_integer().map(|i| i as f64));
+fn spreads(at: &sunseal_data::Value, found: &mut Vec<f64>) {
+    let number = |v: &sunseal_data::Value| v.as_float().or(v.as_integer().map(|i| i as f64));
     match at {
-        toml::Value::Array(all) => all.iter().for_each(|v| spreads(v, found)),
-        toml::Value::Table(t) => {
+        sunseal_data::Value::Array(all) => all.iter().for_each(|v| spreads(v, found)),
+        sunseal_data::Value::Table(t) => {
             for (key, value) in t {
                 let Some(typ) = number(value).filter(|typ| key.starts_with("typ_") && *typ > 0.0)
                 else {
@@ -109,7 +109,7 @@ fn a_figure_recalled_or_assumed_is_never_sure() {
     let mut seen = [0; 2];
     for file in std::fs::read_dir(data("power")).unwrap() {
         let path = file.unwrap().path();
-        let set: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        let set: sunseal_data::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
         for list in ["current", "event"].map(|k| set.get(k).and_then(|l| l.as_array())) {
             for row in list.into_iter().flatten() {
                 let source = &set["source"][row["source"].as_str().unwrap()];
@@ -346,7 +346,7 @@ fn every_part_loads_as_what_it_is() {
             kinds[2] += 1;
         } else if has("fpga") {
             // Its wires are sunseal-hdl's; each of its supplies has a power set, made for it.
-            let f: toml::Table = load_part(&dir, &part, "fpga").unwrap();
+            let f: sunseal_data::Table = load_part(&dir, &part, "fpga").unwrap();
             for rail in f["rail"].as_array().unwrap() {
                 let set = rail["power_set"].as_str().unwrap();
                 let set = PowerSet::load(&data("power"), set, &part).unwrap();
@@ -361,7 +361,7 @@ fn every_part_loads_as_what_it_is() {
             kinds[8] += 1;
         } else if !has("charger") && !has("converter") {
             // What is in it is read by sunseal-radio.
-            let r: toml::Table = load_part(&dir, &part, "radio").unwrap();
+            let r: sunseal_data::Table = load_part(&dir, &part, "radio").unwrap();
             assert_eq!(r["model"].as_str(), Some(part.as_str()));
             kinds[3] += 1;
         }

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
+use sunseal_board::{Antenna, Fitted, limits_of};
+use sunseal_data::Room;
 use sunseal_mcu::{Device, Machine};
-use sunseal_node::{Antenna, Fitted, limits_of};
-use sunseal_power::Room;
 
 use crate::error::refuse;
 use crate::library::Library;
@@ -15,9 +15,9 @@ use crate::library::Library;
 #[pyclass(frozen, module = "sunseal._engine")]
 #[derive(Clone)]
 pub struct Board {
-    inner: sunseal_node::Board,
+    pub inner: sunseal_board::Board,
     /// Where the parts are that it names.
-    parts: Room,
+    pub parts: Room,
 }
 
 /// A board, or its file, with its parts in a folder beside that of boards.
@@ -51,11 +51,6 @@ impl Board {
         Ok(self)
     }
 
-    /// Puts the parts that the board names on its machine, but for radios.
-    pub fn fit_beside(&self, machine: &mut Machine) -> PyResult<Fitted> {
-        self.fit(machine, None)
-    }
-
     /// A machine as it sits on the board: supply, crystals, fuses. The other parts are the closed loop's.
     pub fn machine(&self, device: &Device) -> PyResult<Machine> {
         self.inner.machine(device).map_err(refuse)
@@ -78,7 +73,7 @@ impl Board {
             Some(library) => library.inner.clone(),
             None => (&folder.join("..")).into(),
         };
-        let inner = sunseal_node::Board::read(&path, library.room("boards")).map_err(refuse)?;
+        let inner = sunseal_board::Board::read(&path, library.room("boards")).map_err(refuse)?;
         Ok(Self { inner, parts: library.room("parts") })
     }
 

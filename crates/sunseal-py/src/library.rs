@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use sunseal_node::{Board, PartFile};
-use sunseal_power::{ROOMS, Room};
+use schemars::schema_for;
+use sunseal_board::{Board, PartFile};
+use sunseal_data::{NotRead, ROOMS, Room};
 
 use crate::error::refuse;
 
@@ -13,7 +14,7 @@ use crate::error::refuse;
 #[pyclass(frozen, module = "sunseal._engine")]
 #[derive(Clone)]
 pub struct Library {
-    pub inner: sunseal_power::Library,
+    pub inner: sunseal_data::Library,
 }
 
 /// A library, or the package's folder alone.
@@ -24,7 +25,7 @@ pub enum Data<'py> {
 }
 
 impl Data<'_> {
-    pub fn library(&self) -> sunseal_power::Library {
+    pub fn library(&self) -> sunseal_data::Library {
         match self {
             Self::Library(library) => library.inner.clone(),
             Self::Folder(folder) => folder.into(),
@@ -49,7 +50,7 @@ impl Library {
 impl Library {
     #[new]
     fn new(own: Vec<PathBuf>, data: PathBuf) -> Self {
-        Self { inner: sunseal_power::Library::new(own, data) }
+        Self { inner: sunseal_data::Library::new(own, data) }
     }
 
     /// The file of a name in a room: "parts", "boards" or "power".
@@ -71,21 +72,15 @@ impl Library {
     fn table(&self, room: &str, path: PathBuf) -> PyResult<String> {
         let room = self.room_of(room)?;
         let is_board = room == self.inner.room("boards");
-        let table = if is_board {
-            Board::table(&path, &room).map_err(refuse)?
-        } else {
-            let told = |e: sunseal_power::NotRead| {
-                format!("{} {}", e.path.as_deref().unwrap_or(&path).display(), e.reason)
-            };
-            room.read_file(&path).map_err(|e| refuse(told(e)))?
-        };
+        let table = if is_board { Board::table(&path, &room) } else { room.read_file(&path) };
+        let table = table.map_err(refuse)?;
         serde_json::to_string(&table).map_err(refuse)
     }
 
     /// Refuses a part's file that the engine would refuse.
     fn check_part(&self, path: PathBuf) -> PyResult<()> {
         let shown = |reason: String| refuse(format!("{}: {reason}", path.display()));
-        let told = |e: sunseal_power::NotRead| match e.path.as_deref() {
+        let told = |e: NotRead| match e.path.as_deref() {
             Some(other) if other != Path::new(&path) => {
                 shown(format!("{} {}", other.display(), e.reason))
             }
@@ -99,9 +94,15 @@ impl Library {
 /// JSON Schema of a kind of file: "part", "board", "power-set" or "scenario".
 #[pyfunction]
 pub fn schema(kind: &str) -> PyResult<String> {
-    let found = sunseal_node::schema(kind).ok_or_else(|| {
-        let known = sunseal_node::SCHEMAS.join(", ");
-        refuse(format!("there is no schema of {kind:?}; there are {known}"))
-    })?;
+    let found = match kind {
+        "part" => schema_for!(PartFile),
+        "board" => schema_for!(Board),
+        "power-set" => sunseal_power::power_set_schema(),
+        "scenario" => schema_for!(sunseal_node::Scenario),
+        _ => {
+            let known = "part, board, power-set, scenario";
+            return Err(refuse(format!("there is no schema of {kind:?}; there are {known}")));
+        }
+    };
     serde_json::to_string(&found).map_err(refuse)
 }

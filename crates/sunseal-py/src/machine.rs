@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use sunseal_hdl::FpgaHandle;
+use sunseal_board::{Antenna, Fitted, Fpgas};
 use sunseal_mcu::coverage::Coverage;
 use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
@@ -22,16 +22,16 @@ use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
 use sunseal_node::inject::{self, Footprint};
-use sunseal_node::{Antenna, Fitted, check_points, voltage_at};
+use sunseal_node::{check_points, voltage_at};
 use sunseal_radio::{Captured, Medium, MediumConfig, Position, RadioHandle};
-use sunseal_trace::{Ledger, Observer, Picos, Silent};
+use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::air::{Air, Sent};
 use crate::board::{Board, BoardOrFile};
 use crate::device::{self, Raised};
 use crate::error::{EngineError, refuse, refuse_at};
 use crate::findings::{self, Branch, Covered, CutPoint, Hazard, Leak, Spent};
-use crate::program::{Counts, check_fpgas, fpga_events};
+use crate::program::Counts;
 use crate::view::View;
 
 /// Between two looks at the keyboard.
@@ -39,12 +39,7 @@ const SLICE_CYCLES: u64 = 20_000_000;
 
 /// What a machine had counted at a moment.
 #[pyclass(frozen, module = "sunseal._engine")]
-pub struct Moment {
-    ledger: Ledger,
-    cycles: u64,
-    time: Picos,
-    events: Vec<(String, u64)>,
-}
+pub struct Moment(sunseal_board::Moment);
 
 /// A machine of a device, with an image in it if it was given one.
 #[pyclass(frozen, module = "sunseal._engine")]
@@ -58,7 +53,7 @@ pub struct Machine {
     /// What the radio of a machine alone on its air has sent, where somebody asked to keep it.
     sent: Mutex<Option<Vec<Captured>>>,
     /// The board's coprocessors by name.
-    fpgas: Vec<(String, FpgaHandle)>,
+    fpgas: Fpgas,
     /// Devices of Python on its serial buses, by name, and what they have raised.
     devices: Mutex<Vec<(String, Raised)>>,
     /// What every run is written to, if it is.
@@ -347,7 +342,8 @@ impl Machine {
         py.detach(|| {
             let mut machine = self.lock();
             let mut offline = Offline::new(machine.device(), elf);
-            let (ledger, cycles, time) = (machine.ledger(), machine.cycles(), machine.time());
+            let none = Fpgas::new();
+            let begin = sunseal_board::Moment::of(&machine, &none);
             input.into_iter().for_each(|(at, bytes)| offline.input(at..at + bytes));
             let ended = self.slices(&mut machine, &goal, |machine, until| {
                 Ok(match machine.run(until, &mut offline) {
@@ -361,13 +357,9 @@ impl Machine {
                     "the run makes more than 33 million values: give a shorter stretch",
                 ));
             }
-            let counts = Counts::of_stretch(
-                &machine.ledger().since(&ledger).map_err(refuse)?,
-                machine.vocabulary().clone(),
-                machine.cycles() - cycles,
-                machine.time().since(time).0,
-                &self.device_names(),
-            );
+            let counted =
+                sunseal_board::Moment::of(&machine, &none).counted(&machine, Some(&begin));
+            let counts = Counts::of_stretch(counted.map_err(refuse)?, &self.device_names());
             let (spent, cuts, branches) = findings::of_offline(&mut offline, elf, most);
             let path = offline.path().iter().flat_map(|&(cycles, digest)| [cycles, digest]);
             let path = path.flat_map(u64::to_le_bytes).collect();
@@ -684,9 +676,7 @@ impl Machine {
 
     /// The books as they stand now, for `counts` of what comes.
     fn moment(&self) -> Moment {
-        let m = self.lock();
-        let events = fpga_events(&self.fpgas, m.time());
-        Moment { ledger: m.ledger(), cycles: m.cycles(), time: m.time(), events }
+        Moment(sunseal_board::Moment::of(&self.lock(), &self.fpgas))
     }
 
     /// What the chip and its coprocessors counted since a moment, or since power-on, to be weighed.
@@ -694,20 +684,9 @@ impl Machine {
     fn counts(&self, since: Option<&Moment>) -> PyResult<Counts> {
         self.check_parts()?;
         let m = self.lock();
-        let (mut ledger, mut vocabulary) = (m.ledger(), m.vocabulary().clone());
-        let (mut cycles, mut time) = (m.cycles(), m.time());
-        let mut events = fpga_events(&self.fpgas, time);
-        if let Some(since) = since {
-            ledger = ledger.since(&since.ledger).map_err(refuse)?;
-            (cycles, time) = (cycles - since.cycles, time.since(since.time));
-            for ((_, count), (_, before)) in events.iter_mut().zip(&since.events) {
-                *count -= before;
-            }
-        }
-        for (name, count) in events {
-            ledger.add_event(vocabulary.event(&name), count);
-        }
-        Ok(Counts::of_stretch(&ledger, vocabulary, cycles, time.0, &self.device_names()))
+        let now = sunseal_board::Moment::of(&m, &self.fpgas);
+        let counted = now.counted(&m, since.map(|s| &s.0)).map_err(refuse)?;
+        Ok(Counts::of_stretch(counted, &self.device_names()))
     }
 
     fn lints(&self) -> Vec<String> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pyo3::prelude::*;
+use sunseal_board::limits_of;
 use sunseal_mcu::Device;
-use sunseal_node::limits_of;
-use sunseal_power::{ItemKind, Limits, MeasurementUnit, PowerModel, Segment};
+use sunseal_power::{Limits, MeasurementUnit, PowerModel};
 
 use sunseal_trace::OperatingPoint;
 
@@ -124,14 +124,10 @@ impl PowerSet {
             .model
             .reweigh(&counts.ledger, &counts.vocabulary, &self.limits, vcc_v, freq_hz)
             .map_err(refuse)?;
-        let cpu =
-            weighed.items.iter().filter(|i| i.kind == ItemKind::State && i.component == "cpu");
-        let waveform: Vec<_> =
-            cpu.map(|i| Segment { duration_s: i.time_s, current_a: i.coefficient.typ }).collect();
         let mclk_hz = f64::from(freq_hz);
         let unit = MeasurementUnit::mane2014(mclk_hz);
         // The trigger comes at any moment of a sample's period; its middle stands for all.
-        let read = unit.measure(vcc_v, mclk_hz, &waveform, 0.5).map_err(refuse)?;
+        let read = unit.measure(vcc_v, mclk_hz, &weighed.cpu_waveform(), 0.5).map_err(refuse)?;
         Ok(UnitReading {
             shunt_ohm: unit.shunt_ohm,
             adc_bits: unit.adc_bits,

@@ -6,22 +6,15 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
-use sunseal_hdl::FpgaHandle;
+use sunseal_board::{BoardError, Counted, Trial, Window};
 use sunseal_mcu::profile::{Profiler, StackWatch};
-use sunseal_mcu::{Device, Elf, Lint, Machine, Pin, Stop, Until};
-use sunseal_trace::{Ledger, Observer, OperatingPoint, Picos, Silent, Span, SpanKey, Vocabulary};
+use sunseal_mcu::{Device, Elf, Until};
+use sunseal_trace::{Ledger, OperatingPoint, Picos, Silent, Span, SpanKey, Vocabulary};
 
 use crate::board::{Board, BoardOrFile};
 use crate::error::{EngineError, refuse};
 
-/// Between two looks at the clock on the wall and the keyboard.
-const SLICE_CYCLES: u64 = 10_000_000;
-const SLICE_TIME: Picos = Picos(10_000_000_000_000);
-/// A program that sleeps this long between its marks is given up: one hour.
-const TIME_MAX: Picos = Picos(3_600_000_000_000_000);
-
 type Progress = Option<Py<PyAny>>;
-type Window = Option<(String, String)>;
 
 /// What one run counted. Integers only: joules come later, at any voltage and clock.
 #[pyclass(frozen, module = "sunseal._engine")]
@@ -34,38 +27,17 @@ pub struct Counts {
 impl Counts {
     /// Of a stretch of a machine's run: what the chip did, without the board's radio, as when a program is measured, and
     /// without the devices that hang on its buses.
-    pub fn of_stretch(
-        all: &Ledger,
-        vocabulary: Vocabulary,
-        cycles: u64,
-        time_ps: u128,
-        devices: &[String],
-    ) -> Self {
+    pub fn of_stretch(all: Counted, devices: &[String]) -> Self {
         let own = |name: &str| name != "radio" && devices.iter().all(|device| device != name);
-        let ledger = all.of(&vocabulary, own);
-        Self { ledger, vocabulary, facts: Facts { cycles, time_ps, ..Facts::default() } }
+        let ledger = all.ledger.of(&all.vocabulary, own);
+        let facts = Facts { cycles: all.cycles, time_ps: all.time.0, ..Facts::default() };
+        Self { ledger, vocabulary: all.vocabulary, facts }
     }
 
     /// What of a part, or of everything but a part, was counted: its states, and the events whose names it begins.
     pub fn split(&self, part: &str, own: bool) -> Ledger {
         self.ledger.of(&self.vocabulary, |name| (name == part) == own)
     }
-}
-
-/// Refuses a run in which the program broke the contract of a coprocessor's bus.
-pub fn check_fpgas(fpgas: &[(String, FpgaHandle)]) -> PyResult<()> {
-    let problem = fpgas.iter().find_map(|(n, f)| Some(format!("{n}: {}", f.problem()?)));
-    problem.map_or(Ok(()), |problem| Err(EngineError::new_err(problem)))
-}
-
-/// What coprocessors have counted until a time: events by name.
-pub fn fpga_events(fpgas: &[(String, FpgaHandle)], time: Picos) -> Vec<(String, u64)> {
-    let counts = fpgas.iter().map(|(name, f)| (name, f.counts(time)));
-    let events = counts.flat_map(|(name, c)| {
-        [("clock", c.clocks), ("toggle", c.toggles), ("boot", c.boots)]
-            .map(|(event, n)| (format!("{name}.{event}"), n))
-    });
-    events.collect()
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -278,149 +250,32 @@ impl Counts {
     }
 }
 
-/// A program on its machine, and how to hear of the world outside.
-struct Run {
-    machine: Machine,
-    fpgas: Vec<(String, FpgaHandle)>,
-    elf: Elf,
-    mark: Pin,
+/// Puts a program on its board, gives it its input and has `work` run it; meanwhile Ctrl-C is heard and progress told.
+fn tried<T>(
+    (board, device): (&Board, &str),
+    (image, fed): (&[u8], Option<&[u8]>),
+    window: Window,
     cycles_max: u64,
-    progress: Progress,
-}
-
-impl Run {
-    fn new(
-        board: Board,
-        device: &str,
-        image: &[u8],
-        fed: Option<&[u8]>,
-        cycles_max: u64,
-        timing: &[(String, String)],
-        progress: Progress,
-    ) -> PyResult<Self> {
-        let board = board.timed(timing)?;
-        let mark: Pin = board.trigger().parse().map_err(refuse)?;
-        let device = Device::load(Path::new(device)).map_err(refuse)?;
-        let elf = Elf::parse(image).map_err(refuse)?;
-        let mut machine = board.machine(&device)?;
-        let fpgas = board.fit_beside(&mut machine)?.fpgas;
-        machine.load(&elf).map_err(refuse)?;
-        if let Some(fed) = fed {
-            let room = elf.symbol("bench_input").map_err(refuse)?.size_bytes as usize;
-            if fed.len() > room {
-                return Err(EngineError::new_err(format!(
-                    "the input has {} bytes; `bench_input` holds {room}",
-                    fed.len()
-                )));
-            }
-            machine.write_symbol(&elf, "bench_input", fed).map_err(refuse)?;
-            let size = u16::try_from(fed.len()).map_err(refuse)?;
-            machine.write_symbol(&elf, "bench_input_len", &size.to_le_bytes()).map_err(refuse)?;
-        }
-        Ok(Self { machine, fpgas, elf, mark, cycles_max, progress })
-    }
-
-    /// Connects steady voltages to channels of the ADC.
-    fn connect(&mut self, adc: &[(u8, f64)]) {
-        for (channel, volts) in adc {
-            self.machine.adc_volts(*channel, *volts);
-        }
-    }
-
-    /// Runs on in slices; between them Ctrl-C is heard and progress told.
-    fn advance<O: Observer>(
-        &mut self,
-        until: &Until,
-        observer: &mut O,
-        what: &str,
-    ) -> PyResult<Stop> {
-        loop {
-            let (cycles, time) = (self.machine.cycles(), self.machine.time());
-            if cycles >= self.cycles_max || time >= TIME_MAX {
-                return Err(EngineError::new_err(format!(
-                    "the program did not {what} within {cycles} cycles and {} s; it is at {}",
-                    time.as_seconds(),
-                    self.place()
-                )));
-            }
-            let slice = Until {
-                cycles: Some(self.cycles_max.min(cycles + SLICE_CYCLES)),
-                time: Some(TIME_MAX.min(time + SLICE_TIME)),
-                ..until.clone()
-            };
-            let stop = self.machine.run(&slice, observer);
-            check_fpgas(&self.fpgas)?;
-            match stop {
-                Stop::Cycles | Stop::Time if self.machine.reset_loop().is_some() => {
-                    let found = self.machine.reset_loop().expect("one was found");
-                    return Err(EngineError::new_err(found.explain(Some(&self.elf))));
-                }
-                Stop::Cycles | Stop::Time => Python::attach(|py| {
-                    py.check_signals()?;
-                    self.progress
-                        .as_ref()
-                        .map_or(Ok(()), |p| p.call1(py, (self.machine.cycles(),)).map(|_| ()))
-                })?,
-                stop => return Ok(stop),
-            }
-        }
-    }
-
-    fn lint(&self, lint: &Lint) -> String {
-        lint.sentence(|at| self.elf.describe(at))
-    }
-
-    fn place(&self) -> String {
-        let pc = self.machine.reg(0);
-        match self.elf.line_at(pc) {
-            Some(line) => format!("{} ({}:{})", self.elf.describe(pc), line.file, line.line),
-            None => self.elf.describe(pc),
-        }
-    }
-
-    fn missed(&self, stop: &Stop, what: &str) -> PyErr {
-        let why = match stop {
-            Stop::Fault(fault) => format!("it faulted in {}: {fault}", self.place()),
-            Stop::Halted => format!("it stopped for good at {}", self.place()),
-            other => format!("it ended by {other:?} at {}", self.place()),
-        };
-        EngineError::new_err(format!("the program did not {what}: {why}"))
-    }
-
-    /// Runs to the beginning of the window, then to its end.
-    fn reach_begin<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
-        let (until, what) = match window {
-            None => (Until::pin_edge(self.mark), format!("raise its trigger pin {}", self.mark)),
-            Some((from, _)) => {
-                (Until::pc(self.elf.symbol(from).map_err(refuse)?.addr), format!("reach `{from}`"))
-            }
-        };
-        // The end is looked up now, so that a missing symbol is told before the run.
-        if let Some((_, to)) = window {
-            self.elf.symbol(to).map_err(refuse)?;
-        }
-        loop {
-            match self.advance(&until, observer, &what)? {
-                Stop::Pin(edge) if edge.level => return Ok(()),
-                Stop::Pin(_) => {}
-                Stop::Pc(_) => return Ok(()),
-                stop => return Err(self.missed(&stop, &what)),
-            }
-        }
-    }
-
-    fn reach_end<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
-        let (until, what) = match window {
-            None => (Until::pin_edge(self.mark), format!("lower its trigger pin {}", self.mark)),
-            Some((_, to)) => {
-                (Until::pc(self.elf.symbol(to).map_err(refuse)?.addr), format!("reach `{to}`"))
-            }
-        };
-        match self.advance(&until, observer, &what)? {
-            Stop::Pin(_) | Stop::Pc(_) => Ok(()),
-            stop => Err(self.missed(&stop, &what)),
-        }
-    }
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&mut Trial<'_>) -> Result<T, BoardError>,
+) -> PyResult<T> {
+    let mut heard = Ok(());
+    let mut told = |cycles| {
+        heard = Python::attach(|py| {
+            py.check_signals()?;
+            progress.map_or(Ok(()), |p| p.call1(py, (cycles,)).map(|_| ()))
+        });
+        heard.is_ok()
+    };
+    let device = Device::load(Path::new(device)).map_err(refuse)?;
+    let elf = Elf::parse(image).map_err(refuse)?;
+    let trial = Trial::new(&board.inner, &board.parts, &device, elf, window, cycles_max, &mut told);
+    let done = trial.and_then(|mut trial| {
+        fed.map_or(Ok(()), |fed| trial.feed(fed))?;
+        work(&mut trial)
+    });
+    heard?;
+    done.map_err(refuse)
 }
 
 /// Assembled parts name their assembler's command line; the compilers say it all.
@@ -448,50 +303,39 @@ pub fn run(
     progress: Progress,
     adc: Option<Vec<(u8, f64)>>,
 ) -> PyResult<Counts> {
-    let board = board.board()?;
+    let board = board.board()?.timed(&timing)?;
     py.detach(|| {
-        let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
-        run.connect(adc.as_deref().unwrap_or_default());
-        let mut watch = StackWatch::above_data(&run.elf);
-        run.reach_begin(&window, &mut watch)?;
-        let (ledger, cycles, time) =
-            (run.machine.ledger(), run.machine.cycles(), run.machine.time());
-        let before = fpga_events(&run.fpgas, run.machine.time());
-        run.reach_end(&window, &mut watch)?;
-        let mut window_ledger = run.machine.ledger().since(&ledger).map_err(refuse)?;
-        let mut vocabulary = run.machine.vocabulary().clone();
-        for ((name, end), (_, begin)) in
-            fpga_events(&run.fpgas, run.machine.time()).into_iter().zip(before)
-        {
-            window_ledger.add_event(vocabulary.event(&name), end - begin);
-        }
-        let mut facts = Facts {
-            cycles: run.machine.cycles() - cycles,
-            time_ps: run.machine.time().since(time).0,
-            status: 0,
-            output: Vec::new(),
-            stack_bytes: watch.bytes(),
-            flash_bytes: 0,
-            ram_bytes: 0,
-            toolchain: toolchain(&run.elf),
-            lints: run.machine.lints().iter().map(|l| run.lint(l)).collect(),
-            timing: run.machine.device().timing(),
-        };
-        facts.lints.extend(watch.overrun().map(|o| o.explain(&run.elf)));
-        if fed.is_some() {
-            match run.advance(&Until::halted(), &mut Silent, "stop")? {
-                Stop::Halted => {}
-                stop => return Err(run.missed(&stop, "stop for good after its operation")),
+        tried((&board, device), (image, fed), window, cycles_max, progress.as_ref(), |trial| {
+            connect(trial, adc.as_deref().unwrap_or_default());
+            let mut watch = StackWatch::above_data(&trial.elf);
+            let counted = trial.measure(&mut watch)?;
+            let sizes = trial.elf.sizes(trial.machine.device());
+            let mut facts = Facts {
+                cycles: counted.cycles,
+                time_ps: counted.time.0,
+                status: 0,
+                output: Vec::new(),
+                stack_bytes: watch.bytes(),
+                flash_bytes: sizes.flash_bytes,
+                ram_bytes: sizes.ram_bytes,
+                toolchain: toolchain(&trial.elf),
+                lints: trial.machine.lints().iter().map(|l| trial.lint(l)).collect(),
+                timing: trial.machine.device().timing(),
+            };
+            facts.lints.extend(watch.overrun().map(|o| o.explain(&trial.elf)));
+            if fed.is_some() {
+                (facts.status, facts.output) = trial.finish(output_bytes)?;
             }
-            let status = run.machine.read_symbol(&run.elf, "bench_status").map_err(refuse)?;
-            facts.status = i16::from_le_bytes([status[0], status[1]]);
-            let output = run.machine.read_symbol(&run.elf, "bench_output").map_err(refuse)?;
-            facts.output = output.into_iter().take(output_bytes).collect();
-        }
-        let sizes = run.elf.sizes(run.machine.device());
-        (facts.flash_bytes, facts.ram_bytes) = (sizes.flash_bytes, sizes.ram_bytes);
-        Ok(Counts { ledger: window_ledger, vocabulary, facts })
+            Ok(Counts { ledger: counted.ledger, vocabulary: counted.vocabulary, facts })
+        })
     })
+}
+
+/// Connects steady voltages to channels of the ADC.
+fn connect(trial: &mut Trial<'_>, adc: &[(u8, f64)]) {
+    for (channel, volts) in adc {
+        trial.machine.adc_volts(*channel, *volts);
+    }
 }
 
 /// Cycles between the marks by call stack, `outer;inner`.
@@ -510,20 +354,21 @@ pub fn profile(
     progress: Progress,
     adc: Option<Vec<(u8, f64)>>,
 ) -> PyResult<BTreeMap<String, u64>> {
-    let board = board.board()?;
+    let board = board.board()?.timed(&timing)?;
     py.detach(|| {
-        let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
-        run.connect(adc.as_deref().unwrap_or_default());
-        run.reach_begin(&window, &mut Silent)?;
-        let multiplier = run.machine.device().multiplier().unwrap_or(u32::MAX);
-        let mut profiler = Profiler::new(multiplier).of_image(&run.elf);
-        run.reach_end(&window, &mut profiler)?;
-        let folded = profiler.folded(&run.elf);
-        let row = |line: &str| {
-            let (stack, cycles) = line.rsplit_once(' ')?;
-            Some((stack.to_owned(), cycles.parse().ok()?))
-        };
-        Ok(folded.lines().filter_map(row).collect())
+        tried((&board, device), (image, fed), window, cycles_max, progress.as_ref(), |trial| {
+            connect(trial, adc.as_deref().unwrap_or_default());
+            trial.reach_begin(&mut Silent)?;
+            let multiplier = trial.machine.device().multiplier().unwrap_or(u32::MAX);
+            let mut profiler = Profiler::new(multiplier).of_image(&trial.elf);
+            trial.reach_end(&mut profiler)?;
+            let folded = profiler.folded(&trial.elf);
+            let row = |line: &str| {
+                let (stack, cycles) = line.rsplit_once(' ')?;
+                Some((stack.to_owned(), cycles.parse().ok()?))
+            };
+            Ok(folded.lines().filter_map(row).collect())
+        })
     })
 }
 
@@ -550,12 +395,17 @@ pub fn speed(
 ) -> PyResult<(u64, u64, f64)> {
     let board = board.board()?;
     py.detach(|| {
-        let mut counted = Run::new(board.clone(), device, image, Some(fed), u64::MAX, &[], None)?;
+        let ended = Until::halted();
         let mut hash = sunseal_mcu::profile::TraceHash::<false>::default();
-        counted.advance(&Until::halted(), &mut hash, "stop")?;
-        let mut timed = Run::new(board, device, image, Some(fed), u64::MAX, &[], None)?;
-        let begin = std::time::Instant::now();
-        timed.advance(&Until::halted(), &mut Silent, "stop")?;
-        Ok((hash.instructions(), timed.machine.cycles(), begin.elapsed().as_secs_f64()))
+        let (place, fed) = ((&board, device), (image, Some(fed)));
+        tried(place, fed, None, u64::MAX, None, |counted| {
+            counted.advance(&ended, &mut hash, "stop")
+        })?;
+        tried(place, fed, None, u64::MAX, None, |timed| {
+            let begin = std::time::Instant::now();
+            timed.advance(&ended, &mut Silent, "stop")?;
+            let wall_s = begin.elapsed().as_secs_f64();
+            Ok((hash.instructions(), timed.machine.cycles(), wall_s))
+        })
     })
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, preset, restored, saved};
 use crate::medium::{Emission, Phy, Port, SENSE_LAG, Tuning};
 use crate::parts::Cc1000Part;
 
@@ -50,37 +50,28 @@ mod main {
 }
 
 /// Values after a reset. MAIN is what the chip wakes with.
-const RESET: [u8; 0x47] = {
-    let mut r = [0; 0x47];
-    let set: [(u8, u8); 19] = [
-        (0x00, 0x3E),
-        (0x01, 0x75),
-        (0x02, 0xA0),
-        (0x03, 0xCB),
-        (0x04, 0x75),
-        (0x05, 0xA5),
-        (0x06, 0x4E),
-        (0x08, 0x59),
-        (0x09, 0xCA),
-        (0x0B, 0x0F),
-        (0x0C, 0x10),
-        (0x0E, 0x05),
-        (0x0F, 0x96),
-        (0x10, 0x67),
-        (0x11, 0x24),
-        (0x13, 0x01),
-        (0x40, 0x10),
-        (0x41, 0x08),
-        (0x42, 0x25),
-    ];
-    let mut i = 0;
-    while i < set.len() {
-        r[set[i].0 as usize] = set[i].1;
-        i += 1;
-    }
-    r[0x43] = 0x04;
-    r
-};
+const RESET: [u8; 0x47] = preset(&[
+    (0x00, 0x3E),
+    (0x01, 0x75),
+    (0x02, 0xA0),
+    (0x03, 0xCB),
+    (0x04, 0x75),
+    (0x05, 0xA5),
+    (0x06, 0x4E),
+    (0x08, 0x59),
+    (0x09, 0xCA),
+    (0x0B, 0x0F),
+    (0x0C, 0x10),
+    (0x0E, 0x05),
+    (0x0F, 0x96),
+    (0x10, 0x67),
+    (0x11, 0x24),
+    (0x13, 0x01),
+    (0x40, 0x10),
+    (0x41, 0x08),
+    (0x42, 0x25),
+    (0x43, 0x04),
+]);
 
 macro_rules! power_rows {
     ($name:ident, $band:literal, $($pa:literal $hex:literal $dbm:literal),*) => {

@@ -357,17 +357,10 @@ impl Chip {
         }
         match self.core.modem.state {
             State::Idle => 1,
-            State::RxCalibrate { .. } => 2,
-            State::Search => 3,
             State::Receive => 16,
-            State::RxOverflow => 17,
-            State::TxCalibrate { .. } => 32,
             State::Tx if self.core.modem.sfd() => 37,
-            State::Tx => 34,
-            State::AckCalibrate { .. } => 48,
             State::Ack if self.core.modem.sfd() => 52,
-            State::Ack => 49,
-            State::TxUnderflow => 56,
+            state => state.number().into(),
         }
     }
 

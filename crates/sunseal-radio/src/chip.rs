@@ -9,6 +9,17 @@ use serde::{Deserialize, Serialize};
 use sunseal_part::{Part, Pin};
 use sunseal_trace::Picos;
 
+/// Registers after a reset, by address and value; the others hold zero.
+pub(crate) const fn preset<const N: usize>(values: &[(u8, u8)]) -> [u8; N] {
+    let mut registers = [0; N];
+    let mut i = 0;
+    while i < values.len() {
+        registers[values[i].0 as usize] = values[i].1;
+        i += 1;
+    }
+    registers
+}
+
 /// What the radio did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RadioCounts {

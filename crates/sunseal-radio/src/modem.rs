@@ -106,6 +106,24 @@ pub(crate) enum State {
     TxUnderflow,
 }
 
+impl State {
+    /// Its number in FSMSTAT0 of the CC2520; the CC2420 has others for some.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Idle => 0,
+            Self::RxCalibrate { .. } => 2,
+            Self::Search => 3,
+            Self::Receive => 7,
+            Self::RxOverflow => 17,
+            Self::TxCalibrate { .. } => 32,
+            Self::Tx => 34,
+            Self::AckCalibrate { .. } => 48,
+            Self::Ack => 49,
+            Self::TxUnderflow => 56,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Note {

@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use sunseal_data::sourced;
 
 /// How well a receiver hears, and what beside its channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -53,42 +54,33 @@ pub struct MessagePart {
 
 macro_rules! part {
     ($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $key:ident: $type:ty,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            /// Which model of this room it is.
-            #[serde(default)]
-            pub model: String,
-            /// The power set that speaks for it.
-            pub power_set: String,
-            /// Its state with least current.
-            pub asleep: String,
-            /// Reference crystal.
-            #[serde(rename = "crystal_MHz")]
-            pub crystal_mhz: f64,
-            /// Start of the crystal oscillator.
-            pub crystal_start_us: f64,
-            $($(#[$field])* pub $key: $type,)*
-            /// Its receiver.
-            pub receiver: ReceiverPart,
-            /// Messages that can be priced.
-            #[serde(default)]
-            pub message: Vec<MessagePart>,
-            /// Lowest supply.
-            pub vcc_min_v: f64,
-            /// Highest supply.
-            pub vcc_max_v: f64,
-            /// Document and place.
-            pub source: String,
-            /// What to mind.
-            #[serde(default)]
-            pub note: String,
-            /// Whether a figure is unchecked.
-            #[serde(default)]
-            pub recalled: bool,
-            /// Why a figure is an assumption of ours and of no document, and what would settle it.
-            pub assumed: Option<String>,
+        sourced! {
+            $(#[$doc])*
+            #[derive(Default)]
+            pub struct $name {
+                /// Which model of this room it is.
+                #[serde(default)]
+                pub model: String,
+                /// The power set that speaks for it.
+                pub power_set: String,
+                /// Its state with least current.
+                pub asleep: String,
+                /// Reference crystal.
+                #[serde(rename = "crystal_MHz")]
+                pub crystal_mhz: f64,
+                /// Start of the crystal oscillator.
+                pub crystal_start_us: f64,
+                $($(#[$field])* pub $key: $type,)*
+                /// Its receiver.
+                pub receiver: ReceiverPart,
+                /// Messages that can be priced.
+                #[serde(default)]
+                pub message: Vec<MessagePart>,
+                /// Lowest supply.
+                pub vcc_min_v: f64,
+                /// Highest supply.
+                pub vcc_max_v: f64,
+            }
         }
     };
 }

@@ -5,7 +5,7 @@ mod bench;
 
 use bench::{
     Bench, Strobes, US, data_frame, goes_on_from_any_part_of_a_frame, loses_the_same_whenever,
-    near, part, problem, sends_two_unread, survives, together,
+    near, part, problem, sends, sends_two_unread, survives, together,
 };
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
@@ -239,10 +239,7 @@ fn frames_for_others_are_dropped_and_broadcasts_are_not_acknowledged() {
     for (pan, dst, filtered, received) in
         [(0x22, 3, 1, 0), (0x23, 2, 2, 0), (0x22, 0xFFFF, 2, 1), (0xFFFF, 2, 2, 2)]
     {
-        a.load(&data_frame(pan, dst, 1, 1, dst == 0xFFFF, &[9; 20]));
-        a.transaction(&[STXON]);
-        b.now = a.now;
-        together(&mut [&mut a, &mut b], 3000);
+        sends(&mut a, &mut b, &STROBES, &data_frame(pan, dst, 1, 1, dst == 0xFFFF, &[9; 20]), 3000);
         let c = b.radio.counts();
         assert_eq!((c.filtered, c.received, c.sent), (filtered, received, 0), "{pan:#x} {dst:#x}");
     }
@@ -250,10 +247,7 @@ fn frames_for_others_are_dropped_and_broadcasts_are_not_acknowledged() {
     // Without ADR_DECODE all come in.
     b.transaction(&[SFLUSHRX]);
     b.write(0x11, 0x02E2);
-    a.load(&data_frame(0x77, 3, 1, 1, false, &[]));
-    a.transaction(&[STXON]);
-    b.now = a.now;
-    together(&mut [&mut a, &mut b], 3000);
+    sends(&mut a, &mut b, &STROBES, &data_frame(0x77, 3, 1, 1, false, &[]), 3000);
     assert_eq!(b.fifo(1), [11]);
     b.sound();
 }
@@ -433,10 +427,7 @@ fn ccm_in_line_is_rfc_3610_both_ways() {
     let mut body = bad;
     body[0] = 41;
     a.transaction(&[SFLUSHTX]);
-    a.load(&body[..40]);
-    a.transaction(&[STXON]);
-    b.now = a.now;
-    together(&mut [&mut a, &mut b], 3000);
+    sends(&mut a, &mut b, &STROBES, &body[..40], 3000);
     b.transaction(&[SRXDEC]);
     b.wait_us(200);
     assert_eq!(b.fifo(42)[39], 0xFF, "the code did not hold");

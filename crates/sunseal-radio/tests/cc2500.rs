@@ -5,7 +5,7 @@ mod bench;
 
 use std::sync::{Arc, Mutex};
 
-use bench::{Bench, US, data, part};
+use bench::{Bench, CC2500_AS_THE_NODE, US, data, part};
 use sunseal_link::InlineBytes;
 use sunseal_link::air::Train;
 use sunseal_mcu::{Part, Pin};
@@ -39,20 +39,11 @@ impl Bench {
         Self::new(Radio::cc2500(part("cc2500"), pins, Box::new(air)))
     }
 
-    /// A chip that is configured as the node's driver does it: 250 kBd, 4 byte preamble, 30/32 sync,
-    /// variable length, CRC, status appended, calibration on leaving IDLE, back to IDLE after a packet.
+    /// A chip that is configured as the node's driver does it.
     fn ready(air: impl Air + 'static) -> Self {
         let mut b = Self::on_air(air);
         b.wait_us(200);
-        for (address, value) in [
-            (0x02, 0x06),
-            (0x07, 0x04),
-            (0x08, 0x05),
-            (0x10, 0x2D),
-            (0x11, 0x3B),
-            (0x12, 0x73),
-            (0x18, 0x18),
-        ] {
+        for (address, value) in CC2500_AS_THE_NODE {
             b.write(address, value);
         }
         b.transaction(&[0x3E, 0xFE]);

@@ -5,7 +5,7 @@ mod bench;
 
 use bench::{
     Bench, Strobes, US, data_frame, goes_on_from_any_part_of_a_frame, loses_the_same_whenever,
-    near, part, problem, sends_two_unread, survives, together,
+    near, part, problem, sends, sends_two_unread, survives, together,
 };
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
@@ -327,10 +327,7 @@ fn a_busy_channel_is_seen() {
     b.transaction(&[SRXON]);
     together(&mut [&mut a, &mut b], 1000);
     assert_eq!((b.reg(0x39), b.level(GPIO[3])), (1, true));
-    a.load(&data_frame(0x22, 9, 1, 1, false, &[0; 100]));
-    a.transaction(&[STXON]);
-    b.now = a.now;
-    together(&mut [&mut a, &mut b], 400);
+    sends(&mut a, &mut b, &STROBES, &data_frame(0x22, 9, 1, 1, false, &[0; 100]), 400);
     assert!(!b.level(GPIO[3]));
     b.load(&[5, 1, 2, 3]);
     b.transaction(&[STXONCCA]);

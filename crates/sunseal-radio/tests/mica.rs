@@ -167,7 +167,7 @@ fn build(board: &str, source: &str, own: u8, frame: &[u8]) -> Elf {
 /// Two nodes of a board, the first with `OWN` 1, and so much lost between them; what they have got after `us`.
 fn two(board: &str, source: &str, frame: &[u8], loss_db: f64, us: u128) -> (Network, [Vec<u8>; 2]) {
     let text = std::fs::read_to_string(data().join(format!("boards/{board}.toml"))).unwrap();
-    let file: toml::Table = text.parse().unwrap();
+    let file: sunseal_data::Table = text.parse().unwrap();
     let radio = file["radio"].as_table().unwrap();
     let wiring: BTreeMap<String, String> = radio
         .iter()

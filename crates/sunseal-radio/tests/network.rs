@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use asm::{Arg::*, Size::*, double, jump};
-use bench::{data, data_frame};
+use bench::{CC2500_AS_THE_NODE, data, data_frame};
 use sunseal_mcu::{Device, Machine};
 use sunseal_radio::{
     Captured, LinkLoss, Medium, MediumConfig, Network, Position, RadioHandle, RadioPart, attach,
@@ -178,7 +178,7 @@ fn wiring(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 fn board(name: &str) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(data().join(format!("boards/{name}.toml"))).unwrap();
-    let file: toml::Table = text.parse().unwrap();
+    let file: sunseal_data::Table = text.parse().unwrap();
     let radio = file["radio"].as_table().unwrap();
     let pairs = radio.iter().filter(|(k, _)| *k != "part");
     pairs.map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).collect()
@@ -206,19 +206,10 @@ fn near(seed: u64) -> Medium {
 
 const CS_5438: (u32, u32) = (0x222, 1);
 
-/// 250 kBaud, variable length, CRC, status appended; RX behind TX, GDO0 shows the sync word.
+/// As the node's driver sets it, but RX behind TX.
 fn cc2500_program(p: &mut Program) {
     p.delay_us(400);
-    for (register, value) in [
-        (0x02, 0x06),
-        (0x07, 0x04),
-        (0x08, 0x05),
-        (0x10, 0x2D),
-        (0x11, 0x3B),
-        (0x12, 0x73),
-        (0x17, 0x3F),
-        (0x18, 0x18),
-    ] {
+    for (register, value) in CC2500_AS_THE_NODE.into_iter().chain([(0x17, 0x3F)]) {
         p.send(&[register, value]);
     }
     p.send(&[0x3E, 0xFE]);

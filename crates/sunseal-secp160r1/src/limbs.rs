@@ -42,24 +42,23 @@ impl U192 {
 
     /// The sum modulo 2^192 and whether it wrapped.
     pub fn plus(self, other: Self) -> (Self, bool) {
-        let (mut out, mut carry) = ([0; 3], false);
-        for (i, limb) in out.iter_mut().enumerate() {
-            let (sum, a) = self.0[i].overflowing_add(other.0[i]);
-            let (sum, b) = sum.overflowing_add(u64::from(carry));
-            (*limb, carry) = (sum, a | b);
-        }
-        (Self(out), carry)
+        self.limbs(other, u64::overflowing_add)
     }
 
     /// The difference modulo 2^192 and whether it wrapped.
     pub fn minus(self, other: Self) -> (Self, bool) {
-        let (mut out, mut borrow) = ([0; 3], false);
+        self.limbs(other, u64::overflowing_sub)
+    }
+
+    /// Limb by limb, the lowest first, each with the carry of the one before; and the last carry.
+    fn limbs(self, other: Self, step: impl Fn(u64, u64) -> (u64, bool)) -> (Self, bool) {
+        let (mut out, mut carry) = ([0; 3], false);
         for (i, limb) in out.iter_mut().enumerate() {
-            let (difference, a) = self.0[i].overflowing_sub(other.0[i]);
-            let (difference, b) = difference.overflowing_sub(u64::from(borrow));
-            (*limb, borrow) = (difference, a | b);
+            let (part, a) = step(self.0[i], other.0[i]);
+            let (part, b) = step(part, u64::from(carry));
+            (*limb, carry) = (part, a | b);
         }
-        (Self(out), borrow)
+        (Self(out), carry)
     }
 
     /// Floor of a half.

@@ -101,6 +101,23 @@ impl App {
         done.map_err(|why| Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why))
     }
 
+    /// Has something decided about a node, and answers with what the node is then, or with why not.
+    async fn decided(
+        &self,
+        time: Time,
+        status: StatusCode,
+        work: impl FnOnce(&Connection, u64) -> rusqlite::Result<Result<Node, Judgement>>
+        + Send
+        + 'static,
+    ) -> Answer {
+        let shown = move |tx: &Connection, now_us| match work(tx, now_us)? {
+            Ok(node) => node.to_json(tx, now_us).map(Ok),
+            Err(refused) => Ok(Err(refused)),
+        };
+        let done = self.transact(time, shown).await?;
+        Ok(done.map_or_else(|refused| Reply::judged(&refused), |node| Reply(status, node)))
+    }
+
     /// Looks something up in what is committed: a few rows, in no time.
     fn look<T>(
         &self,
@@ -494,14 +511,11 @@ async fn open_node(State(app): Shared, time: Time, body: Json) -> Answer {
         return Err(Reply::bad(format!("period_us is 1 to {MAX_TIME_US} microseconds")));
     }
     let key = vouched(new.suite.as_ref(), new.public_key.as_deref())?;
-    let done = app
-        .transact(time, move |tx, now_us| {
-            let key = key.as_ref().map(|(suite, key)| (*suite, key.as_slice()));
-            let node = judge::open(tx, now_us, node_id, &new.name, new.period_us, key)?;
-            shown(tx, now_us, node)
-        })
-        .await?;
-    Ok(done.map_or_else(|refused| Reply::judged(&refused), |n| Reply(StatusCode::CREATED, n)))
+    app.decided(time, StatusCode::CREATED, move |tx, now_us| {
+        let key = key.as_ref().map(|(suite, key)| (*suite, key.as_slice()));
+        judge::open(tx, now_us, node_id, &new.name, new.period_us, key)
+    })
+    .await
 }
 
 /// The key that the operator vouches for, if he gives one.
@@ -519,16 +533,6 @@ fn vouched(
     }
 }
 
-/// The node as JSON, if it was not refused.
-fn shown(
-    db: &Connection,
-    now_us: u64,
-    node: Result<Node, Judgement>,
-) -> rusqlite::Result<Result<Value, Judgement>> {
-    node.map(|node| node.to_json(db, now_us))
-        .map_or_else(|refused| Ok(Err(refused)), |json| json.map(Ok))
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Revocation {
@@ -539,12 +543,8 @@ struct Revocation {
 async fn revoke(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
     let Revocation { why } = body.read()?;
     plain("reason", &why)?;
-    let work = move |tx: &Connection, now_us| {
-        let node = judge::revoke(tx, now_us, node_id, &why)?;
-        shown(tx, now_us, node)
-    };
-    let done = app.transact(time, work).await?;
-    Ok(done.map_or_else(|refused| Reply::judged(&refused), Reply::ok))
+    let revoke = move |tx: &Connection, now_us| judge::revoke(tx, now_us, node_id, &why);
+    app.decided(time, StatusCode::OK, revoke).await
 }
 
 #[derive(Deserialize)]
@@ -557,13 +557,11 @@ struct NewKey {
 async fn rekey(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
     let new: NewKey = body.read()?;
     let key = vouched(new.suite.as_ref(), new.public_key.as_deref())?;
-    let work = move |tx: &Connection, now_us| {
+    let rekey = move |tx: &Connection, now_us| {
         let key = key.as_ref().map(|(suite, key)| (*suite, key.as_slice()));
-        let node = judge::rekey(tx, now_us, node_id, key)?;
-        shown(tx, now_us, node)
+        judge::rekey(tx, now_us, node_id, key)
     };
-    let done = app.transact(time, work).await?;
-    Ok(done.map_or_else(|refused| Reply::judged(&refused), Reply::ok))
+    app.decided(time, StatusCode::OK, rekey).await
 }
 
 #[derive(Deserialize)]

@@ -53,31 +53,7 @@ impl Server {
         time_us: Option<u64>,
         body: Option<&Value>,
     ) -> Result<(u16, Value), String> {
-        let call = self.exchange(method, path, time_us, body);
-        match tokio::time::timeout(self.timeout, call).await {
-            Ok(answer) => answer.map_err(|why| format!("http://{}{path}: {why}", self.authority)),
-            Err(_) => Err(format!(
-                "http://{}{path} did not answer within {} s",
-                self.authority,
-                self.timeout.as_secs()
-            )),
-        }
-    }
-
-    async fn exchange(
-        &self,
-        method: Method,
-        path: &str,
-        time_us: Option<u64>,
-        body: Option<&Value>,
-    ) -> Result<(u16, Value), String> {
-        let stream = TcpStream::connect(&self.authority).await.map_err(|e| e.to_string())?;
-        // Small requests must not wait for company.
-        stream.set_nodelay(true).map_err(|e| e.to_string())?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|e| e.to_string())?;
-        let driver = tokio::spawn(connection);
+        let told = |why: String| format!("http://{}{path}: {why}", self.authority);
         let mut request = Request::builder()
             .method(method)
             .uri(path)
@@ -93,7 +69,25 @@ impl Server {
         let request = request
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(bytes))
+            .map_err(|e| told(e.to_string()))?;
+        match tokio::time::timeout(self.timeout, self.exchange(request)).await {
+            Ok(answer) => answer.map_err(told),
+            Err(_) => Err(format!(
+                "http://{}{path} did not answer within {} s",
+                self.authority,
+                self.timeout.as_secs()
+            )),
+        }
+    }
+
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<(u16, Value), String> {
+        let stream = TcpStream::connect(&self.authority).await.map_err(|e| e.to_string())?;
+        // Small requests must not wait for company.
+        stream.set_nodelay(true).map_err(|e| e.to_string())?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
             .map_err(|e| e.to_string())?;
+        let driver = tokio::spawn(connection);
         let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;
         let status = answer.status().as_u16();
         let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;

@@ -376,6 +376,20 @@ pub fn foresee(db: &Connection, now_us: u64, message: &Message) -> rusqlite::Res
     })
 }
 
+/// What becomes of a claim: where it is in order and its signature holds, what `accepted` makes of it.
+fn weighed(
+    claim: Result<Claim, Judgement>,
+    checked: Option<&Checked>,
+    reference: u32,
+    accepted: impl FnOnce(Verified) -> rusqlite::Result<Judgement>,
+) -> rusqlite::Result<Judgement> {
+    match claim.map(|claim| claim.holds(checked)) {
+        Err(judgement) => Ok(judgement),
+        Ok(Err(refusal)) => Ok(Judgement::signature(refusal, reference)),
+        Ok(Ok(verified)) => accepted(verified),
+    }
+}
+
 /// A node answers a challenge.
 pub fn response(
     tx: &Connection,
@@ -384,24 +398,16 @@ pub fn response(
     checked: Option<&Checked>,
 ) -> rusqlite::Result<Judgement> {
     let (node_id, counter, id) = (response.node_id, response.counter, response.challenge_id);
-    let judgement = match weigh_response(tx, now_us, response)? {
-        Err(judgement) => judgement,
-        Ok(claim) => match claim.holds(checked) {
-            Err(refusal) => Judgement::signature(refusal, counter),
-            Ok(verified) => {
-                accept(tx, now_us, node_id, verified.suite, counter)?;
-                tx.prepare_cached(
-                    "UPDATE challenges SET answered_us = ?2 WHERE challenge_id = ?1",
-                )?
-                .execute(params![id, now_us])?;
-                let sql = "UPDATE nodes SET challenges_answered = challenges_answered + 1
-                    WHERE node_id = ?1";
-                tx.prepare_cached(sql)?.execute([node_id.0])?;
-                let why = format!("node {node_id} answered challenge {id}");
-                Judgement::accepted(verified, counter, why)
-            }
-        },
-    };
+    let judgement = weighed(weigh_response(tx, now_us, response)?, checked, counter, |verified| {
+        accept(tx, now_us, node_id, verified.suite, counter)?;
+        let sql = "UPDATE challenges SET answered_us = ?2 WHERE challenge_id = ?1";
+        tx.prepare_cached(sql)?.execute(params![id, now_us])?;
+        let sql = "UPDATE nodes SET challenges_answered = challenges_answered + 1
+            WHERE node_id = ?1";
+        tx.prepare_cached(sql)?.execute([node_id.0])?;
+        let why = format!("node {node_id} answered challenge {id}");
+        Ok(Judgement::accepted(verified, counter, why))
+    })?;
     let mut detail = logged(&judgement, counter, response.suite, &response.signature);
     detail["challenge_id"] = id.into();
     told(tx, now_us, node_id, "response", &judgement, &detail)?;
@@ -450,17 +456,11 @@ pub fn report(
     checked: Option<&Checked>,
 ) -> rusqlite::Result<Judgement> {
     let (node_id, counter) = (report.node_id, report.counter);
-    let judgement = match weigh_report(tx, report)? {
-        Err(judgement) => judgement,
-        Ok(claim) => match claim.holds(checked) {
-            Err(refusal) => Judgement::signature(refusal, counter),
-            Ok(verified) => {
-                accept(tx, now_us, node_id, verified.suite, counter)?;
-                let why = format!("node {node_id} reported {} bytes", report.data.len());
-                Judgement::accepted(verified, counter, why)
-            }
-        },
-    };
+    let judgement = weighed(weigh_report(tx, report)?, checked, counter, |verified| {
+        accept(tx, now_us, node_id, verified.suite, counter)?;
+        let why = format!("node {node_id} reported {} bytes", report.data.len());
+        Ok(Judgement::accepted(verified, counter, why))
+    })?;
     let mut detail = logged(&judgement, counter, report.suite, &report.signature);
     detail["data"] = hex::encode(&report.data).into();
     told(tx, now_us, node_id, "report", &judgement, &detail)?;
@@ -536,20 +536,16 @@ pub fn enrol(
     checked: Option<&Checked>,
 ) -> rusqlite::Result<Judgement> {
     let (node_id, suite) = (enrol.node_id, enrol.suite);
-    let judgement = match weigh_enrol(tx, enrol)? {
-        Err(judgement) => judgement,
-        Ok((claim, repeated)) => match claim.holds(checked) {
-            Err(refusal) => Judgement::signature(refusal, 0),
-            Ok(verified) if repeated => {
-                let why = format!("node {node_id} was enrolled already");
-                Judgement { repeated, ..Judgement::accepted(verified, 0, why) }
-            }
-            Ok(verified) => {
-                set_key(tx, now_us, node_id, suite, &enrol.public_key)?;
-                Judgement::accepted(verified, 0, format!("node {node_id} enrolled"))
-            }
-        },
-    };
+    let weighable = weigh_enrol(tx, enrol)?;
+    let repeated = weighable.as_ref().is_ok_and(|(_, repeated)| *repeated);
+    let judgement = weighed(weighable.map(|(claim, _)| claim), checked, 0, |verified| {
+        if repeated {
+            let why = format!("node {node_id} was enrolled already");
+            return Ok(Judgement { repeated, ..Judgement::accepted(verified, 0, why) });
+        }
+        set_key(tx, now_us, node_id, suite, &enrol.public_key)?;
+        Ok(Judgement::accepted(verified, 0, format!("node {node_id} enrolled")))
+    })?;
     let mut detail = logged(&judgement, 0, suite, &enrol.signature);
     detail["public_key"] = hex::encode(&enrol.public_key).into();
     told(tx, now_us, node_id, "enrol", &judgement, &detail)?;

@@ -143,11 +143,11 @@ impl Writer {
     }
 }
 
-fn run(mut db: Connection, jobs: &Receiver<Box<dyn Job>>, clock: &Clock, last: &Mutex<LastWrite>) {
-    let mut minute = 0;
+fn run(db: Connection, jobs: &Receiver<Box<dyn Job>>, clock: &Clock, last: &Mutex<LastWrite>) {
+    let mut desk = Desk { db, jobs, clock, minute: 0 };
     while let Ok(first) = jobs.recv() {
         let mut group = vec![first];
-        let (outcomes, fault) = work_off(&mut db, &mut group, jobs, clock, &mut minute);
+        let (outcomes, fault) = desk.work_off(&mut group);
         if let Some(why) = &fault {
             log::warn("database", json!({"why": why}));
         }
@@ -156,7 +156,7 @@ fn run(mut db: Connection, jobs: &Receiver<Box<dyn Job>>, clock: &Clock, last: &
             job.tell(outcome);
         }
     }
-    let done = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    let done = desk.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     if let Err(e) = done {
         log::warn("checkpoint", json!({"why": e.to_string()}));
     }
@@ -165,63 +165,61 @@ fn run(mut db: Connection, jobs: &Receiver<Box<dyn Job>>, clock: &Clock, last: &
 /// One outcome a job, and the database's fault if it had one.
 type Outcomes = (Vec<Result<(), String>>, Option<String>);
 
-/// Works off the first job and those that have come meanwhile, as one transaction.
-fn work_off(
-    db: &mut Connection,
-    group: &mut Vec<Box<dyn Job>>,
-    jobs: &Receiver<Box<dyn Job>>,
-    clock: &Clock,
-    minute: &mut u64,
-) -> Outcomes {
-    let mut outcomes = Vec::new();
-    let mut fault = None;
-    let committed = transact(db, group, jobs, clock, minute, &mut outcomes, &mut fault);
-    if let Err(Fault { why, .. }) = committed {
-        // Nobody's work is on disk, whatever became of it in memory.
-        outcomes = vec![Err(why.clone()); group.len()];
-        fault = Some(why);
-    }
-    (outcomes, fault)
+/// What the writing thread works with.
+struct Desk<'a> {
+    db: Connection,
+    jobs: &'a Receiver<Box<dyn Job>>,
+    clock: &'a Clock,
+    /// The minute of the latest job.
+    minute: u64,
 }
 
-fn transact(
-    db: &mut Connection,
-    group: &mut Vec<Box<dyn Job>>,
-    jobs: &Receiver<Box<dyn Job>>,
-    clock: &Clock,
-    minute: &mut u64,
-    outcomes: &mut Vec<Result<(), String>>,
-    fault: &mut Option<String>,
-) -> Result<(), Fault> {
-    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut at = 0;
-    while at < group.len() {
-        let job = &mut group[at];
-        let now_us = clock.now_us(job.time_us());
-        if store::minute_of(now_us) != *minute {
-            *minute = store::minute_of(now_us);
-            store::close_minutes(&tx, *minute)?;
+impl Desk<'_> {
+    /// Works off the first job and those that have come meanwhile, as one transaction.
+    fn work_off(&mut self, group: &mut Vec<Box<dyn Job>>) -> Outcomes {
+        let mut told = (Vec::new(), None);
+        if let Err(Fault { why, .. }) = self.transact(group, &mut told) {
+            // Nobody's work is on disk, whatever became of it in memory.
+            told = (vec![Err(why.clone()); group.len()], Some(why));
         }
-        tx.prepare_cached("SAVEPOINT job")?.execute([])?;
-        let outcome = job.work(&tx, now_us);
-        if let Err(failed) = &outcome {
-            if tx.is_autocommit() {
-                // SQLite gave the whole transaction up, as it does on a full disk.
-                return Err(Fault { why: failed.why.clone(), database: true });
-            }
-            tx.prepare_cached("ROLLBACK TO job")?.execute([])?;
-            if failed.database {
-                *fault = Some(failed.why.clone());
-            }
-        }
-        tx.prepare_cached("RELEASE job")?.execute([])?;
-        outcomes.push(outcome.map_err(|failed| failed.why));
-        at += 1;
-        if group.len() < MAX_GROUP {
-            group.extend(jobs.try_recv());
-        }
+        told
     }
-    Ok(tx.commit()?)
+
+    fn transact(
+        &mut self,
+        group: &mut Vec<Box<dyn Job>>,
+        (outcomes, fault): &mut Outcomes,
+    ) -> Result<(), Fault> {
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut at = 0;
+        while at < group.len() {
+            let job = &mut group[at];
+            let now_us = self.clock.now_us(job.time_us());
+            if store::minute_of(now_us) != self.minute {
+                self.minute = store::minute_of(now_us);
+                store::close_minutes(&tx, self.minute)?;
+            }
+            tx.prepare_cached("SAVEPOINT job")?.execute([])?;
+            let outcome = job.work(&tx, now_us);
+            if let Err(failed) = &outcome {
+                if tx.is_autocommit() {
+                    // SQLite gave the whole transaction up, as it does on a full disk.
+                    return Err(Fault { why: failed.why.clone(), database: true });
+                }
+                tx.prepare_cached("ROLLBACK TO job")?.execute([])?;
+                if failed.database {
+                    *fault = Some(failed.why.clone());
+                }
+            }
+            tx.prepare_cached("RELEASE job")?.execute([])?;
+            outcomes.push(outcome.map_err(|failed| failed.why));
+            at += 1;
+            if group.len() < MAX_GROUP {
+                group.extend(self.jobs.try_recv());
+            }
+        }
+        Ok(tx.commit()?)
+    }
 }
 
 #[cfg(test)]

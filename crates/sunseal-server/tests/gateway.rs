@@ -5,46 +5,18 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
+use common::radio::{ADDRESS, Radio};
 use common::*;
 use serde_json::json;
 use sunseal_link::air::{Down, MAX_UP_BYTES, Up, airtime_us};
-use sunseal_link::{
-    Challenge, Fragments, Frame, GATEWAY, Idle, Kind, Message, Suite, Verdict, VerdictCode,
-    fragments,
-};
-
-const ADDRESS: u8 = 0x2a;
-
-/// The client's end of the air protocol, as the simulated CC2500 has it.
-struct Radio {
-    stream: TcpStream,
-    time_us: u64,
-    seq: u8,
-}
+use sunseal_link::{Challenge, Frame, GATEWAY, Idle, Kind, Message, Suite, Verdict, VerdictCode};
 
 impl Radio {
-    fn new(gateway: &Running) -> Self {
-        let stream = TcpStream::connect(&gateway.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        Self { stream, time_us: 1_000_000, seq: 0 }
-    }
-
     fn packet(&mut self, packet: &[u8], crc_ok: bool) -> Down {
         self.time_us += 10_000;
         let up = Up { time_us: self.time_us, rssi_dbm: -70, lqi: 5, packet, crc_ok };
-        self.stream.write_all(&up.encode().unwrap()).unwrap();
-        let mut len = [0; 2];
-        self.stream.read_exact(&mut len).unwrap();
-        let mut bytes = vec![0; usize::from(u16::from_be_bytes(len))];
-        self.stream.read_exact(&mut bytes).unwrap();
-        Down::decode(&bytes).unwrap()
-    }
-
-    fn frames(&mut self, message: &Message) -> Fragments {
-        self.seq = self.seq.wrapping_add(1);
-        fragments(GATEWAY, ADDRESS, self.seq, message.kind(), &message.encode())
+        Down::decode(&self.exchange(&up.encode().unwrap())).unwrap()
     }
 
     /// Sends every fragment and returns the message that came back after the last.
@@ -149,10 +121,8 @@ fn wireshark(pcap: &std::path::Path) -> Option<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_flipped_bit_of_a_response_frame_is_accepted() {
-    let folder = folder("air-flips");
-    let server = Running::server(&folder.join("s.db"), &["--freshness-s", "86400"]);
+    let (server, client) = served("air-flips", &["--freshness-s", "86400"]);
     let gateway = Running::gateway(&server.address, &[]);
-    let client = Client::new(&server);
     let mut radio = Radio::new(&gateway);
     let node = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha1));
     client.enrol(&node).await;
@@ -190,10 +160,8 @@ async fn no_flipped_bit_of_a_response_frame_is_accepted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_radio_condemns_or_is_for_others_is_not_answered() {
-    let folder = folder("air-silence");
-    let server = Running::server(&folder.join("s.db"), &[]);
+    let (server, client) = served("air-silence", &[]);
     let gateway = Running::gateway(&server.address, &[]);
-    let client = Client::new(&server);
     let mut radio = Radio::new(&gateway);
     let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
     client.enrol(&node).await;
@@ -333,10 +301,8 @@ async fn a_server_that_talks_nonsense_means_silence() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fragments_may_come_twice_in_any_order_and_between_others() {
-    let folder = folder("air-order");
-    let server = Running::server(&folder.join("s.db"), &[]);
+    let (server, client) = served("air-order", &[]);
     let gateway = Running::gateway(&server.address, &[]);
-    let client = Client::new(&server);
     // Two radios on two connections, and two nodes behind one of them.
     let mut radio = Radio::new(&gateway);
     let mut other_radio = Radio::new(&gateway);
@@ -470,11 +436,7 @@ async fn a_node_that_speaks_garbage_is_answered_and_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn losses_follow_their_seed() {
-    let folder = folder("air-losses");
-    let server = Running::server(&folder.join("s.db"), &[]);
-    let client = Client::new(&server);
-    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-    client.enrol(&node).await;
+    let (server, _client, node) = enrolled("air-losses", &[], Suite::EcdsaP256Sha256).await;
     let answered = |seed: &str| {
         let losses = ["--drop-rate", "0.4", "--drop-seed", seed];
         let gateway = Running::gateway(&server.address, &losses);

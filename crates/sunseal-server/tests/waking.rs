@@ -3,48 +3,23 @@
 
 mod common;
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use common::radio::{ADDRESS, Radio};
 use common::*;
 use serde_json::json;
-use sunseal_link::air::{Down, Listen, MAX_DOWN_BYTES, Train, Up};
+use sunseal_link::air::{Down, Listen, Train, Up};
 use sunseal_link::{
     Frame, GATEWAY, Hello, Kind, Message, Reason, Suite, Verdict, VerdictCode, Wake, fragments,
 };
 
-const ADDRESS: u8 = 0x2a;
 const SECOND_US: u64 = 1_000_000;
 
-struct Radio {
-    stream: TcpStream,
-    seq: u8,
-}
-
 impl Radio {
-    fn new(gateway: &Running) -> Self {
-        let stream = TcpStream::connect(&gateway.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        Self { stream, seq: 0 }
-    }
-
-    fn exchange(&mut self, up: &[u8]) -> Vec<u8> {
-        self.stream.write_all(up).unwrap();
-        let mut len = [0; 2];
-        self.stream.read_exact(&mut len).unwrap();
-        let len = usize::from(u16::from_be_bytes(len));
-        assert!(len <= MAX_DOWN_BYTES);
-        let mut bytes = vec![0; len];
-        self.stream.read_exact(&mut bytes).unwrap();
-        bytes
-    }
-
     /// Sends a message whose last packet ends at `time_us`; what comes back.
     fn say(&mut self, time_us: u64, message: &Message) -> Message {
-        self.seq = self.seq.wrapping_add(1);
         let mut answer = None;
-        for frame in fragments(GATEWAY, ADDRESS, self.seq, message.kind(), &message.encode()) {
+        for frame in self.frames(message) {
             let packet = [&[frame.len() as u8], &frame[..]].concat();
             let up = Up { time_us, rssi_dbm: -70, lqi: 5, packet: &packet, crc_ok: true };
             let down = Down::decode(&self.exchange(&up.encode().unwrap())).unwrap();
@@ -241,8 +216,7 @@ async fn two_trains_of_one_gateway_follow_each_other() {
 
 #[tokio::test]
 async fn the_list_of_the_due_is_for_gateways_and_is_waited_for() {
-    let server = Running::server(&folder("due").join("s.db"), &[]);
-    let client = Client::new(&server);
+    let (server, client) = served("due", &[]);
     let (nobody, mut gateway) =
         (Client::without_token(&server), Client::with_token(&server, &server.tokens.gateway));
     assert_eq!(nobody.try_get("/v1/due").await.0, 401);

@@ -17,6 +17,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use sunseal_data::{NotRead, Table, Value, from_table};
 use sunseal_isa::{avr as avr_core, msp430, thumb};
 use sunseal_trace::Picos;
 
@@ -46,7 +47,7 @@ pub enum DeviceError {
     },
     /// The text is not device data.
     #[error("device data is not valid: {0}")]
-    Parse(#[from] toml::de::Error),
+    Parse(#[from] NotRead),
     /// What is wrong with a file, by its name.
     #[error("{path}: {error}")]
     InFile {
@@ -151,7 +152,7 @@ struct Common {
     #[serde(default)]
     partial: Vec<Partial>,
     #[serde(default)]
-    timing: BTreeMap<String, toml::Value>,
+    timing: BTreeMap<String, Value>,
 }
 
 const COMMON: [&str; 11] = [
@@ -413,9 +414,9 @@ impl Device {
     /// # Errors
     /// If the text has unknown or missing keys, or values that contradict one another.
     pub fn parse(text: &str) -> Result<Self, DeviceError> {
-        let mut own: toml::Table = toml::from_str(text)?;
+        let mut own: Table = sunseal_data::parse(text)?;
         let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
-        let c: Common = toml::Table::from_iter(common).try_into()?;
+        let c: Common = from_table(Table::from_iter(common))?;
         let facts = match c.family.as_str() {
             "atmega128" => Facts::Atmega128(family(own)?),
             "msp430x1xx" => Facts::F1xx(family(own)?),
@@ -748,13 +749,13 @@ impl Device {
 
 /// A switch's value as a text: `true`, `2`, `"keep"`.
 #[must_use]
-pub fn switch_text(value: &toml::Value) -> String {
+pub fn switch_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A family's tables, from what the common part left.
-fn family<T: DeserializeOwned>(own: toml::Table) -> Result<Box<T>, toml::de::Error> {
-    own.try_into().map(Box::new)
+fn family<T: DeserializeOwned>(own: Table) -> Result<Box<T>, NotRead> {
+    from_table(own).map(Box::new)
 }
 
 #[cfg(test)]

@@ -3,26 +3,21 @@
 //! toggles are counted by the model, where the machine's events are not. What regulators between the node's rail and
 //! theirs lose is in none of the figures.
 
+use sunseal_board::{Board, Fpgas as Fitted};
+use sunseal_data::Library;
 use sunseal_hdl::{FpgaCounts, FpgaHandle, FpgaPart};
-use sunseal_power::{Clock, EnergyBreakdown, Library, PowerModel, PowerSet, load_part};
+use sunseal_power::{Clock, EnergyBreakdown, PowerModel, PowerSet, load_part};
 use sunseal_trace::{Ledger, OperatingPoint, Picos, Vocabulary};
 
 use super::Node;
-use crate::{Board, NodeError};
-
-/// Counted by the model, in this order.
-const EVENTS: [&str; 3] = ["clock", "toggle", "boot"];
-
-fn counted(counts: &FpgaCounts) -> [u64; 3] {
-    [counts.clocks, counts.toggles, counts.boots]
-}
+use crate::NodeError;
 
 /// An FPGA with its supplies and what its counts cost.
 struct Fpga {
     name: String,
     handle: FpgaHandle,
     rails: Vec<Rail>,
-    /// Of each of [`EVENTS`], on all rails.
+    /// Of each of [`FpgaCounts::EVENTS`], on all rails.
     costs_j: [f64; 3],
 }
 
@@ -38,11 +33,7 @@ struct Rail {
 pub(super) struct Fpgas(Vec<Fpga>);
 
 impl Fpgas {
-    pub fn new(
-        library: &Library,
-        board: &Board,
-        fitted: Vec<(String, FpgaHandle)>,
-    ) -> Result<Self, NodeError> {
+    pub fn new(library: &Library, board: &Board, fitted: Fitted) -> Result<Self, NodeError> {
         let mut all = Vec::new();
         for (name, handle) in fitted {
             let Some((_, part, _)) = board.wired().find(|w| w.0 == name) else { continue };
@@ -51,7 +42,7 @@ impl Fpgas {
             for rail in &facts.rail {
                 let set = PowerSet::load(library.room("power"), &rail.power_set, part)?;
                 let model = PowerModel::new(vec![set])?;
-                for (cost_j, event) in costs_j.iter_mut().zip(EVENTS) {
+                for (cost_j, event) in costs_j.iter_mut().zip(FpgaCounts::EVENTS) {
                     let event = format!("{name}.{event}");
                     *cost_j += model.event_j(&event, rail.voltage_v)?.value.typ;
                 }
@@ -98,7 +89,7 @@ impl Fpgas {
         seen.resize(self.0.len(), [0; 3]);
         let mut sum_j = 0.0;
         for (fpga, seen) in self.0.iter().zip(seen) {
-            let counts = counted(&fpga.handle.counts(now));
+            let counts = fpga.handle.counts(now).by_event();
             for i in 0..counts.len() {
                 // A frame that was told since, behind its end, may have moved less than its rest would have.
                 sum_j += (counts[i] as f64 - seen[i] as f64) * fpga.costs_j[i];
@@ -123,7 +114,9 @@ impl Fpgas {
     ) -> Result<(), NodeError> {
         for (i, fpga) in self.0.iter().enumerate() {
             let (mut own, mut names) = (ledger.of(names, |c| c == fpga.name), names.clone());
-            for (event, count) in EVENTS.iter().zip(counts.get(i).copied().unwrap_or_default()) {
+            for (event, count) in
+                FpgaCounts::EVENTS.iter().zip(counts.get(i).copied().unwrap_or_default())
+            {
                 own.add_event(names.event(&format!("{}.{event}", fpga.name)), count);
             }
             for rail in &fpga.rails {

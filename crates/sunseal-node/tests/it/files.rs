@@ -5,7 +5,8 @@ use crate::common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use sunseal_node::{Board, Node, Scenario, Silence};
+use sunseal_board::Board;
+use sunseal_node::{Node, Scenario, Silence};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -4,12 +4,11 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use crate::common;
 use crate::common::gateway::Gateway;
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
-use sunseal_node::{LoopbackAir, Node, Scenario, Sent};
+use sunseal_node::{LoopbackAir, Node, RunRecord, Scenario, Sent};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Silent, Width};
 
 const VARIANTS: [&str; 3] = ["mpy-none", "mpy-16", "mpy-32"];
@@ -47,6 +46,17 @@ fn the_runtime_helpers_compute_rightly_in_every_variant() {
     }
 }
 
+/// What a scenario leaves whose node made no slip.
+fn without_a_slip(text: &str, mut gateway: Gateway, what: &str) -> RunRecord {
+    let air = LoopbackAir(move |sent: &Sent| gateway.hear(sent));
+    let scenario = Scenario::parse(text, what).unwrap();
+    let mut node = Node::with_air(&common::data(), scenario, None, Box::new(air)).unwrap();
+    let record = node.run(&mut |_| true).unwrap();
+    let slips = node.machine().lints();
+    assert!(slips.is_empty(), "{what}: {slips:?}");
+    record
+}
+
 #[test]
 fn every_node_works_without_a_slip_and_comes_back_from_brown_outs() {
     for variant in VARIANTS {
@@ -59,14 +69,7 @@ fn every_node_works_without_a_slip_and_comes_back_from_brown_outs() {
                  [supply]\ncapacitance_f = {store_f}\noverhead_j = 1e-3\ninitial_v = 2.7\n[harvest]\nconstant_w = 3e-3\n\
                  [node]\nperiod_s = 10\nmargin_percent = 0\npoll_s = 1\n"
             );
-            let gateway = Arc::new(Mutex::new(Gateway::new(2)));
-            let ear = Arc::clone(&gateway);
-            let air = LoopbackAir(move |sent: &Sent| ear.lock().unwrap().hear(sent));
-            let scenario = Scenario::parse(&text, "rules").unwrap();
-            let mut node = Node::with_air(&common::data(), scenario, None, Box::new(air)).unwrap();
-            let record = node.run(&mut |_| true).unwrap();
-            let slips = node.machine().lints();
-            assert!(slips.is_empty(), "{variant} {curve}: {slips:?}");
+            let record = without_a_slip(&text, Gateway::new(2), &format!("{variant} {curve}"));
             let accepted = record.messages.verdicts.get(&0).copied().unwrap_or(0);
             assert!(
                 accepted >= 3,
@@ -86,14 +89,7 @@ fn the_node_works_at_every_clock_and_no_slip_is_in_setting_it() {
             "name = \"clock\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {firmware:?}\nduration_s = 60\n\
              [supply]\ninitial_v = 4.0\n[node]\nperiod_s = 20\nmclk_khz = {mclk_khz}\n"
         );
-        let gateway = Arc::new(Mutex::new(Gateway::new(1)));
-        let ear = Arc::clone(&gateway);
-        let air = LoopbackAir(move |sent: &Sent| ear.lock().unwrap().hear(sent));
-        let scenario = Scenario::parse(&text, "clock").unwrap();
-        let mut node = Node::with_air(&common::data(), scenario, None, Box::new(air)).unwrap();
-        let record = node.run(&mut |_| true).unwrap();
-        let slips = node.machine().lints();
-        assert!(slips.is_empty(), "{mclk_khz} kHz: {slips:?}");
+        let record = without_a_slip(&text, Gateway::new(1), &format!("{mclk_khz} kHz"));
         let verdicts = &record.messages.verdicts;
         assert!(
             verdicts.get(&0).is_some_and(|n| *n >= 3) && verdicts.len() == 1,

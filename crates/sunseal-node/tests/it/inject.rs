@@ -109,13 +109,6 @@ const P1_0: Pin = Pin { port: 1, bit: 0 };
 struct Edges(Arc<AtomicU64>);
 
 impl Part for Edges {
-    fn next_event(&self) -> Option<Picos> {
-        None
-    }
-    fn event(&mut self, _: Picos) {}
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
-    }
     fn listens(&self) -> &[Pin] {
         &[P1_0]
     }

@@ -14,3 +14,4 @@ mod inject;
 mod msp432;
 mod node_program;
 mod reference;
+mod trial;

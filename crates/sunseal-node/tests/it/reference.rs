@@ -4,8 +4,9 @@
 
 use crate::common::{self, FOREVER, STOP_WATCHDOG, blinker, data, program_with};
 use proptest::prelude::*;
+use sunseal_board::Board;
 use sunseal_mcu::{Device, Elf, Machine, Until};
-use sunseal_node::{Board, Node, NodeError, Radio, RadioPins, RunRecord, Scenario, Silence};
+use sunseal_node::{Node, NodeError, Radio, RadioPins, RunRecord, Scenario, Silence};
 use sunseal_power::{PowerModel, PowerSet, load_part};
 use sunseal_radio::Cc2500Part;
 use sunseal_trace::{Picos, Silent};
@@ -44,22 +45,19 @@ impl Case {
     fn try_run(&self, name: &str, longest_s: Option<f64>) -> Result<RunRecord, NodeError> {
         let (words, vectors) = self.program();
         let elf = program_with(name, &words, &vectors);
-        let Case {
-            capacitance_f,
-            esr_ohm,
-            leak_ohm,
-            initial_v,
-            overhead_j,
-            light_w,
-            duration_s,
-            seed,
-            ..
-        } = self;
-        let text = format!(
-            "name = \"{name}\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {elf:?}\nseed = {seed}\nduration_s = {duration_s:?}\n\
-             [supply]\ncapacitance_f = {capacitance_f:?}\nesr_ohm = {esr_ohm:?}\nleak_ohm = {leak_ohm:?}\ninitial_v = {initial_v:?}\n\
-             overhead_j = {overhead_j:?}\n[harvest]\nconstant_w = {light_w:?}\n[output]\npoints = 50\n"
-        );
+        let head =
+            format!("name = \"{name}\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {elf:?}\n");
+        let numbers = [
+            ("duration_s", self.duration_s),
+            ("supply.capacitance_f", self.capacitance_f),
+            ("supply.esr_ohm", self.esr_ohm),
+            ("supply.leak_ohm", self.leak_ohm),
+            ("supply.initial_v", self.initial_v),
+            ("supply.overhead_j", self.overhead_j),
+            ("harvest.constant_w", self.light_w),
+        ];
+        let lines = numbers.map(|(key, number)| format!("{key} = {number:?}\n")).concat();
+        let text = format!("{head}seed = {}\n{lines}output.points = 50\n", self.seed);
         let mut node = Node::new(&data(), Scenario::parse(&text, name).unwrap(), None)?;
         if let Some(step_s) = longest_s {
             node.set_longest_step_s(step_s);

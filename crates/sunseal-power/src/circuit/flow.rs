@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use super::rosenbrock::{Jacobian, Step};
+use super::rosenbrock::{Jacobian, Start, Step};
 use super::{Gone, Net, Q, Rated};
 use crate::store::{Branch, State, Store};
 
@@ -100,7 +100,8 @@ impl Net<'_> {
                 let behind = Cell::new((done_s, end));
                 let (low_s, high_s) =
                     crossing(begun, (done_s, margin_end), pace.crossing * done_s, |h_s| {
-                        let step = here.step(self, &stretch.branches, &x, h_s);
+                        let step =
+                            here.step(Start { net: self, branches: &stretch.branches, x: &x }, h_s);
                         let here = margin(stretch.at(&step.dx));
                         if here.is_nan() || here <= 0.0 {
                             behind.set((h_s, step));
@@ -238,7 +239,7 @@ impl<'a, const N: usize> Stretch<'a, N> {
         let books = self.books(&self.q, self.t, x);
         let mut tries = Tries::default();
         loop {
-            let step = here.step(self.net, &self.branches, x, *h_s);
+            let step = here.step(Start { net: self.net, branches: &self.branches, x }, *h_s);
             let bad = self.badness(here, x, &step, *h_s, books);
             let last = tries.only_rounding(bad) || *h_s < 1e-13;
             if (bad.is_nan() || bad > 1.0) && !last {

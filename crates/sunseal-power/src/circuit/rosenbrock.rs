@@ -18,6 +18,14 @@ pub(super) struct Jacobian<const N: usize> {
     fastest_per_s: f64,
 }
 
+/// Where a step begins.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a, const N: usize> {
+    pub net: &'a Net<'a>,
+    pub branches: &'a [Rated<'a>; N],
+    pub x: &'a [f64; N],
+}
+
 /// A step and its error estimate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<const N: usize> {
@@ -91,28 +99,16 @@ impl<const N: usize> Jacobian<N> {
         Self { x: jx, q: jq, moved_w, rates: (f0, q0), fastest_per_s }
     }
 
-    pub fn step(
-        &self,
-        net: &Net<'_>,
-        branches: &[Rated<'_>; N],
-        x: &[f64; N],
-        h_s: f64,
-    ) -> Step<N> {
+    pub fn step(&self, from: Start<'_, N>, h_s: f64) -> Step<N> {
         // The bends of a source's curve deceive an estimate of high order.
-        let smooth = !matches!(net.feed, Feed::Curve { .. });
+        let smooth = !matches!(from.net.feed, Feed::Curve { .. });
         match smooth && h_s * self.fastest_per_s < SHORT {
-            true => self.explicit(net, branches, x, h_s),
-            false => self.implicit(net, branches, x, h_s),
+            true => self.explicit(from, h_s),
+            false => self.implicit(from, h_s),
         }
     }
 
-    fn explicit(
-        &self,
-        net: &Net<'_>,
-        branches: &[Rated<'_>; N],
-        x: &[f64; N],
-        h_s: f64,
-    ) -> Step<N> {
+    fn explicit(&self, Start { net, branches, x }: Start<'_, N>, h_s: f64) -> Step<N> {
         use dormand_prince::{A, LOW};
         let (mut kx, mut kq) = ([[0.0; N]; 7], [[0.0; Q]; 7]);
         (kx[0], kq[0]) = self.rates;
@@ -139,13 +135,7 @@ impl<const N: usize> Jacobian<N> {
         Step { dx, dq, error_x, error_q, outran: false, per_order: 0.2 }
     }
 
-    fn implicit(
-        &self,
-        net: &Net<'_>,
-        branches: &[Rated<'_>; N],
-        x: &[f64; N],
-        h_s: f64,
-    ) -> Step<N> {
+    fn implicit(&self, Start { net, branches, x }: Start<'_, N>, h_s: f64) -> Step<N> {
         let per_h = 1.0 / h_s;
         let mut w = [[0.0; N]; N];
         for k in 0..N {
@@ -273,7 +263,8 @@ mod tests {
             let mut y = [x[0], x[1]];
             for _ in 0..pieces {
                 let here = Jacobian::of(&net, branches, &y);
-                let step = here.implicit(&net, branches, &y, 40.0 / f64::from(pieces));
+                let step =
+                    here.implicit(Start { net: &net, branches, x: &y }, 40.0 / f64::from(pieces));
                 y = std::array::from_fn(|k| y[k] + step.dx[k]);
             }
             (y[0] - x[0] - exact).abs()
@@ -289,7 +280,8 @@ mod tests {
         let per_s = 1e-3 / 1.01 / 1e-3;
         let branches = &[Rated::of(&s.branches[0])];
         let off = |h_s: f64| {
-            let step = Jacobian::of(&net, branches, &[3.0]).explicit(&net, branches, &[3.0], h_s);
+            let step = Jacobian::of(&net, branches, &[3.0])
+                .explicit(Start { net: &net, branches, x: &[3.0] }, h_s);
             let off_v = (3.0 + step.dx[0] - 3.0 * (-per_s * h_s).exp()).abs();
             assert!(
                 step.error_x[0].abs() > off_v && step.error_x[0].abs() < 1e3 * off_v,

@@ -2,7 +2,7 @@
 //! The solver of any circuit.
 
 use super::mode::Mode;
-use super::solver::{Heaviest, SAG, Solver};
+use super::solver::{Heaviest, SAG, Solver, Turning};
 use super::{Advance, Boundary, Load, Supply, Turn, Turned, mean};
 use crate::circuit::{Converter, Draw, Feed, Gone, Net, Probe};
 use crate::store::State;
@@ -83,15 +83,8 @@ impl Solver for General {
         s.advance_circuit(dt_s, &[load.always()], light, |_| false)
     }
 
-    fn advance_in_turns(
-        &self,
-        s: &mut Supply,
-        before: &Supply,
-        dt_s: f64,
-        turns: &[Turn],
-        heaviest: Heaviest,
-        light: &Light,
-    ) -> Turned {
+    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Turned {
+        let Turning { dt_s, turns, heaviest, light } = under;
         let heavy = [heaviest.load.always()];
         // A full store is held by what light there is, which may be less than this load.
         let mode = Mode { full: false, ..before.at.mode };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The solver of a plain capacitor between converters of constant efficiency.
 
-use super::solver::{Heaviest, SAG, Solver};
+use super::solver::{Heaviest, SAG, Solver, Turning};
 use super::{Advance, Boundary, Load, Supply, SupplyConfig, Turn, Turned, mean};
 use crate::store::State;
 use crate::{Charger, Light, Output, Storage};
@@ -14,6 +14,19 @@ pub(super) struct Plain {
     panel_min_w: f64,
     output_efficiency: f64,
     quiescent_on_w: f64,
+}
+
+/// A load, and what its changes lose in the series resistance beside what their mean loses there.
+#[derive(Clone, Copy)]
+struct Rippling {
+    mean: Load,
+    ripple_w: f64,
+}
+
+impl From<Load> for Rippling {
+    fn from(mean: Load) -> Self {
+        Self { mean, ripple_w: 0.0 }
+    }
 }
 
 impl Plain {
@@ -80,16 +93,8 @@ impl Plain {
         self.storage.esr_ohm * spread_w2 / (self.output_efficiency * s.at.x[0]).powi(2)
     }
 
-    /// `ripple_w` is lost in the series resistance beside what the mean load loses there.
-    fn advance_with(
-        &self,
-        s: &mut Supply,
-        dt_s: f64,
-        load: Load,
-        ripple_w: f64,
-        light: &Light,
-    ) -> Advance {
-        let net = self.net_w(s, load, light) - ripple_w;
+    fn advance_with(&self, s: &mut Supply, dt_s: f64, load: Rippling, light: &Light) -> Advance {
+        let net = self.net_w(s, load.mean, light) - load.ripple_w;
         let mut gone = 0.0;
         let cut_inner = self.storage.inner_v(s.config.v_cut_v, net);
         let (v_max, v_on) = (s.config.v_max_v, s.restart_v);
@@ -112,7 +117,7 @@ impl Plain {
                 // What is not needed is given up at the panel, in front of the charger.
                 let spare = ((net - hold_w) / self.charge_efficiency).min(light.max_w);
                 s.at.sums.curtailed_j += spare * left;
-                self.book(s, left, load, ripple_w, light, spare);
+                self.book(s, left, load, light, spare);
                 return Advance { elapsed_s: dt_s, boundary: None };
             }
             let on = s.at.on;
@@ -125,7 +130,7 @@ impl Plain {
                 s.at.sums.leak_j += self.storage.energy_j(s.at.x[0]) - self.storage.energy_j(v_max);
                 s.at.x[0] = v_max;
             }
-            self.book(s, t, load, ripple_w, light, 0.0);
+            self.book(s, t, load, light, 0.0);
             gone += t;
             if s.at.on && s.at.x[0] <= cut_inner {
                 return Advance { elapsed_s: gone, boundary: Some(Boundary::Cut) };
@@ -134,15 +139,8 @@ impl Plain {
     }
 
     /// Books `dt_s` of light and load; `spare_w` of the light is curtailed elsewhere.
-    fn book(
-        &self,
-        s: &mut Supply,
-        dt_s: f64,
-        load: Load,
-        ripple_w: f64,
-        light: &Light,
-        spare_w: f64,
-    ) {
+    fn book(&self, s: &mut Supply, dt_s: f64, load: Rippling, light: &Light, spare_w: f64) {
+        let Rippling { mean: load, ripple_w } = load;
         let sums = &mut s.at.sums;
         sums.esr_j += ripple_w * dt_s;
         sums.panel_j += light.max_w * dt_s;
@@ -211,22 +209,16 @@ impl Solver for Plain {
     }
 
     fn advance(&self, s: &mut Supply, dt_s: f64, load: Load, light: &Light) -> Advance {
-        self.advance_with(s, dt_s, load, 0.0, light)
+        self.advance_with(s, dt_s, load.into(), light)
     }
 
-    fn advance_in_turns(
-        &self,
-        s: &mut Supply,
-        before: &Supply,
-        dt_s: f64,
-        turns: &[Turn],
-        heaviest: Heaviest,
-        light: &Light,
-    ) -> Turned {
+    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Turned {
+        let Turning { dt_s, turns, heaviest, light } = under;
         if !self.bears(before, &s.at.x, heaviest, light) {
             return Turned::Never;
         }
-        let advance = self.advance_with(s, dt_s, mean(turns), self.ripple_w(s, turns), light);
+        let load = Rippling { mean: mean(turns), ripple_w: self.ripple_w(s, turns) };
+        let advance = self.advance_with(s, dt_s, load, light);
         let whole = advance.boundary.is_none() && advance.elapsed_s >= dt_s;
         // The voltage is monotonic: both ends speak for what lies between.
         match whole && self.bears(before, &s.at.x, heaviest, light) {
@@ -238,7 +230,7 @@ impl Solver for Plain {
     fn finish(&self, s: &mut Supply, dt_s: f64, load: Load, light: &Light) {
         let net = self.net_w(s, load, light);
         let t = self.flow(s, net, dt_s, |_| false);
-        self.book(s, t, load, 0.0, light, 0.0);
+        self.book(s, t, load.into(), light, 0.0);
         if !self.storage.gives(s.at.x[0], net) {
             // The node asked for more than the store can give: it had that much less.
             let short_j = s.at.balanced_j - s.rest_j();

@@ -33,18 +33,19 @@ pub(super) trait Solver {
     /// Lets time go by under the mean of turns while the store, which stands as it does in
     /// `before`, bears the heaviest. Of any other answer than [`Turned::Gone`] the state that it leaves is to be thrown
     /// away.
-    fn advance_in_turns(
-        &self,
-        s: &mut Supply,
-        before: &Supply,
-        dt_s: f64,
-        turns: &[Turn],
-        heaviest: Heaviest,
-        light: &Light,
-    ) -> Turned;
+    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Turned;
 
     /// Lets time go by with the terminal beyond the cut-off, whatever the store can still give.
     fn finish(&self, s: &mut Supply, dt_s: f64, load: Load, light: &Light);
+}
+
+/// Time that goes by under loads that take turns.
+#[derive(Clone, Copy)]
+pub(super) struct Turning<'a> {
+    pub dt_s: f64,
+    pub turns: &'a [Turn],
+    pub heaviest: Heaviest,
+    pub light: &'a Light,
 }
 
 /// The heaviest load of several that take turns, and what the store must hold for it.

@@ -30,6 +30,18 @@ fn config() -> SupplyConfig {
     }
 }
 
+/// A converter that is switched on when the rail has fallen to `below_v`, and then gives `boost_v`.
+fn assisting(efficiency: Efficiency, below_v: f64, boost_v: f64) -> Output {
+    Output::Assisted {
+        below_v,
+        hysteresis_v: 0.1,
+        efficiency,
+        quiescent_a: 5e-5,
+        shutdown_a: 1e-6,
+        boost_v,
+    }
+}
+
 fn capacitor(capacitance_f: f64, esr_ohm: f64, leak_ohm: f64) -> SupplyConfig {
     SupplyConfig { store: Store::capacitor(capacitance_f, esr_ohm, leak_ohm), ..config() }
 }
@@ -204,14 +216,7 @@ fn a_converter_that_helps_only_when_the_voltage_falls_lengthens_the_life() {
         Efficiency::new(&[1.0, 3.0], &[1e-4, 1e-2], &[vec![0.6, 0.85], vec![0.7, 0.95]]).unwrap()
     };
     let always = Output::Regulated { efficiency: eta(), quiescent_w: 0.0, quiescent_a: 5e-5 };
-    let helping = Output::Assisted {
-        below_v: 2.8,
-        hysteresis_v: 0.1,
-        efficiency: eta(),
-        quiescent_a: 5e-5,
-        shutdown_a: 2e-7,
-        boost_v: 3.0,
-    };
+    let helping = assisting(eta(), 2.8, 3.0);
     let bare = life(battery(Output::Direct { drop_v: 0.0 }, 2.8), 3e-3).0;
     let (always, helped) =
         (life(battery(always, 1.7), 3e-3).0, life(battery(helping, 1.7), 3e-3).0);
@@ -220,14 +225,7 @@ fn a_converter_that_helps_only_when_the_voltage_falls_lengthens_the_life() {
 
 /// 0.1 F behind 75 ohm, as `capxx-hf-0f1` has it, and a converter that helps below 2.2 V.
 fn behind_75_ohm() -> SupplyConfig {
-    let output = Output::Assisted {
-        below_v: 2.2,
-        hysteresis_v: 0.1,
-        efficiency: Efficiency::constant(0.8),
-        quiescent_a: 50e-6,
-        shutdown_a: 0.2e-6,
-        boost_v: 3.0,
-    };
+    let output = assisting(Efficiency::constant(0.8), 2.2, 3.0);
     SupplyConfig { store: Store::capacitor(0.1, 75.0, 1e12), ..battery(output, 1.0) }
 }
 
@@ -527,14 +525,7 @@ fn any_output() -> impl Strategy<Value = Output> {
         Just(Output::Regulated { efficiency: eta(), quiescent_w: 1e-6, quiescent_a: 1e-6 }),
         (0.0f64..0.3).prop_map(|dropout_v| Output::Linear { dropout_v, quiescent_a: 1e-6 }),
         (0.0f64..0.4).prop_map(|drop_v| Output::Direct { drop_v }),
-        Just(Output::Assisted {
-            below_v: 2.5,
-            hysteresis_v: 0.1,
-            efficiency: eta(),
-            quiescent_a: 5e-5,
-            shutdown_a: 1e-6,
-            boost_v: 2.8
-        }),
+        Just(assisting(eta(), 2.5, 2.8)),
     ]
 }
 
@@ -686,16 +677,7 @@ proptest! {
         let mut b = Supply::new(c, v).unwrap().without_shortcut();
         for (dt, vcc_w, store_w, panel_w) in steps {
             for s in [&mut a, &mut b] {
-                let mut left = dt;
-                while left > 0.0 {
-                    let done = s.advance(left, Load { vcc_w, store_w }, panel_w);
-                    left -= done.elapsed_s;
-                    match done.boundary {
-                        Some(Boundary::Restart) => s.switch_on(),
-                        Some(Boundary::Cut) => s.switch_off(),
-                        None => break,
-                    }
-                }
+                switched(s, dt, |_| Load { vcc_w, store_w }, &panel_w.into());
             }
             prop_assert!((a.v_v() - b.v_v()).abs() < 1e-3 || a.v_v() > 4.99, "{} {}", a.v_v(), b.v_v());
             prop_assert_eq!(a.is_on(), b.is_on());
@@ -712,16 +694,7 @@ proptest! {
         let mut s = Supply::new(config(), v).unwrap();
         let mut scale = s.stored_j();
         for (dt, vcc_w, store_w, panel_w) in steps {
-            let mut left = dt;
-            while left > 0.0 {
-                let a = s.advance(left, Load { vcc_w, store_w }, panel_w);
-                left -= a.elapsed_s;
-                match a.boundary {
-                    Some(Boundary::Restart) => s.switch_on(),
-                    Some(Boundary::Cut) => s.switch_off(),
-                    None => break,
-                }
-            }
+            switched(&mut s, dt, |_| Load { vcc_w, store_w }, &panel_w.into());
             scale += panel_w * dt;
         }
         let sums = *s.sums();

@@ -116,7 +116,7 @@ impl Machine {
         problem.map_or(Ok(()), |reason| Err(refuse(reason)))?;
         let raised = self.devices().iter().find_map(|(_, raised)| raised.take());
         raised.map_or(Ok(()), Err)?;
-        check_fpgas(&self.fpgas)
+        sunseal_board::broken_contract(&self.fpgas).map_or(Ok(()), |problem| Err(refuse(problem)))
     }
 
     pub(super) fn device_names(&self) -> Vec<String> {

@@ -161,6 +161,11 @@ impl Chip {
         status
     }
 
+    /// Turns from sending to receiving, or back.
+    fn turn(&mut self, now: Picos, takes_us: f64, target: Target) {
+        self.enter(State::Settling { until: now + micros(takes_us), target }, now);
+    }
+
     pub(super) fn strobe(&mut self, now: Picos, strobe: u8) {
         match strobe {
             0x30 => {
@@ -180,40 +185,16 @@ impl Chip {
             }
             0x34 => match self.state {
                 State::Idle => self.leave_idle(Target::Rx, now),
-                State::FsTxOn => self.enter(
-                    State::Settling {
-                        until: now + micros(self.part.rx_to_tx_us),
-                        target: Target::Rx,
-                    },
-                    now,
-                ),
-                State::Tx => self.enter(
-                    State::Settling {
-                        until: now + micros(self.part.tx_to_rx_us),
-                        target: Target::Rx,
-                    },
-                    now,
-                ),
+                State::FsTxOn => self.turn(now, self.part.rx_to_tx_us, Target::Rx),
+                State::Tx => self.turn(now, self.part.tx_to_rx_us, Target::Rx),
                 State::Rx => self.listening_since = self.listening_since.min(now),
                 _ => {}
             },
             0x35 => match self.state {
                 State::Idle => self.leave_idle(Target::Tx, now),
-                State::FsTxOn => self.enter(
-                    State::Settling {
-                        until: now + micros(self.part.rx_to_tx_us),
-                        target: Target::Tx,
-                    },
-                    now,
-                ),
+                State::FsTxOn => self.turn(now, self.part.rx_to_tx_us, Target::Tx),
                 State::Rx if self.reg(reg::MCSM1) >> 4 & 3 == 0 || self.clear_channel() => {
-                    self.enter(
-                        State::Settling {
-                            until: now + micros(self.part.rx_to_tx_us),
-                            target: Target::Tx,
-                        },
-                        now,
-                    );
+                    self.turn(now, self.part.rx_to_tx_us, Target::Tx);
                 }
                 _ => {}
             },

@@ -60,7 +60,7 @@ impl Chip {
                 let running = self.core.modem.calibrating();
                 u8::from(!running && self.core.modem.state != State::Idle) << 7
                     | u8::from(running) << 6
-                    | self.fsm_state()
+                    | self.core.modem.state.number()
             }
             reg::FSMSTAT1 => {
                 let (fifo, fifop) = self.fifo_pins();
@@ -79,21 +79,6 @@ impl Chip {
             reg::RXFIFOCNT => self.core.modem.rx.len() as u8,
             reg::TXFIFOCNT => self.core.modem.tx.len() as u8,
             _ => self.reg(address),
-        }
-    }
-
-    pub(super) fn fsm_state(&self) -> u8 {
-        match self.core.modem.state {
-            State::Idle => 0,
-            State::RxCalibrate { .. } => 2,
-            State::Search => 3,
-            State::Receive => 7,
-            State::RxOverflow => 17,
-            State::TxCalibrate { .. } => 32,
-            State::Tx => 34,
-            State::AckCalibrate { .. } => 48,
-            State::Ack => 49,
-            State::TxUnderflow => 56,
         }
     }
 

@@ -24,6 +24,18 @@ pub fn near() -> Medium {
     Medium::new(MediumConfig { loss: LinkLoss::Fixed { loss_db: 60.0 }, ..MediumConfig::default() })
 }
 
+/// Registers of a CC2500 as the node's driver sets them: 250 kBd, 4 byte preamble, 30/32 sync, variable length, CRC,
+/// status appended, calibration on leaving IDLE, back to IDLE after a packet.
+pub const CC2500_AS_THE_NODE: [(u8, u8); 7] = [
+    (0x02, 0x06),
+    (0x07, 0x04),
+    (0x08, 0x05),
+    (0x10, 0x2D),
+    (0x11, 0x3B),
+    (0x12, 0x73),
+    (0x18, 0x18),
+];
+
 pub struct Bench {
     pub chip: Radio,
     pub radio: RadioHandle,
@@ -177,15 +189,19 @@ pub struct Strobes {
     pub send: u8,
 }
 
+/// One sends a frame, and both go on for so long.
+pub fn sends(from: &mut Bench, to: &mut Bench, strobes: &Strobes, frame: &[u8], us: u128) {
+    from.transaction(&[&[strobes.load], frame].concat());
+    from.transaction(&[strobes.send]);
+    to.now = from.now;
+    together(&mut [from, to], us);
+}
+
 /// Two long frames are sent to one that does not read its FIFO.
 pub fn sends_two_unread(from: &mut Bench, to: &mut Bench, strobes: &Strobes) {
     together(&mut [from, to], 500);
     for _ in 0..2 {
-        let frame = data_frame(0x22, 2, 1, 1, false, &[1; 80]);
-        from.transaction(&[&[strobes.load], &frame[..]].concat());
-        from.transaction(&[strobes.send]);
-        to.now = from.now;
-        together(&mut [from, to], 5000);
+        sends(from, to, strobes, &data_frame(0x22, 2, 1, 1, false, &[1; 80]), 5000);
     }
 }
 

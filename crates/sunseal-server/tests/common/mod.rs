@@ -2,6 +2,7 @@
 //! The real programs on free ports, and nodes that can sign.
 #![allow(dead_code)] // each test file uses its part
 
+pub mod radio;
 pub mod signer;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use sunseal_link::{Enrol, Hello, Message, NodeId, Reason, Report, Response, signed};
+use sunseal_link::{Enrol, Hello, Message, NodeId, Reason, Report, Response, Suite, signed};
 use sunseal_server::client::Server;
 use sunseal_server::hex;
 
@@ -256,6 +257,21 @@ impl Client {
     pub async fn node(&self, node: &Node) -> Value {
         self.get(&format!("/v1/nodes/{}", node.id)).await
     }
+}
+
+/// A server with a database of its own, and its operator.
+pub fn served(name: &str, more: &[&str]) -> (Running, Client) {
+    let server = Running::server(&folder(name).join("s.db"), more);
+    let client = Client::new(&server);
+    (server, client)
+}
+
+/// The same, and a node that has enrolled.
+pub async fn enrolled(name: &str, more: &[&str], suite: Suite) -> (Running, Client, Node) {
+    let (server, client) = served(name, more);
+    let node = Node::new(1, Signer::new(suite));
+    client.enrol(&node).await;
+    (server, client, node)
 }
 
 pub fn challenge_of(said: &Value) -> Option<(u32, [u8; 16])> {

@@ -11,8 +11,7 @@ use crate::common::*;
 
 #[tokio::test]
 async fn lists_come_in_pages() {
-    let server = Running::server(&folder("pages").join("s.db"), &[]);
-    let client = Client::new(&server);
+    let (_server, client) = served("pages", &[]);
     for number in 1..=5 {
         client.open(&Node::new(number, Signer::new(Suite::EcdsaP256Sha256))).await;
     }
@@ -37,10 +36,7 @@ async fn lists_come_in_pages() {
 
 #[tokio::test]
 async fn requests_that_are_wrong_are_told_in_one_sentence() {
-    let server = Running::server(&folder("wrong").join("s.db"), &[]);
-    let client = Client::new(&server);
-    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-    client.enrol(&node).await;
+    let (_server, client, node) = enrolled("wrong", &[], Suite::EcdsaP256Sha256).await;
     let (hello, revoke) = (node.path("hello"), node.path("revoke"));
     let cases = [
         ("/v1/nodes", json!({"node_id": "12"}), 400, "16 hexadecimal digits, not `12`"),
@@ -96,10 +92,7 @@ async fn requests_that_are_wrong_are_told_in_one_sentence() {
 
 #[tokio::test]
 async fn a_status_page_shows_the_nodes() {
-    let server = Running::server(&folder("page").join("s.db"), &[]);
-    let client = Client::new(&server);
-    let node = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha1));
-    client.enrol(&node).await;
+    let (server, _client, node) = enrolled("page", &[], Suite::EcdsaSecp160r1Sha1).await;
     let mut page = std::net::TcpStream::connect(&server.address).unwrap();
     let asked = format!(
         "GET / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
@@ -159,8 +152,7 @@ pub fn raw(server: &Running, request: &str) -> String {
 
 #[test]
 fn a_page_of_somebody_else_cannot_speak_for_the_operator() {
-    let folder = folder("origin");
-    let server = Running::server(&folder.join("s.db"), &["--host", "sunseal.example"]);
+    let server = Running::server(&folder("origin").join("s.db"), &["--host", "sunseal.example"]);
     let (address, port) = (&server.address, server.address.rsplit_once(':').unwrap().1);
     let body = r#"{"node_id":"00000000000000aa"}"#;
     let post = |headers: &str| {
@@ -198,8 +190,7 @@ fn a_page_of_somebody_else_cannot_speak_for_the_operator() {
 #[test]
 fn callers_that_say_nothing_keep_nobody_from_working_or_ending_it() {
     use std::io::Write;
-    let folder = folder("silent");
-    let server = Running::server(&folder.join("s.db"), &[]);
+    let server = Running::server(&folder("silent").join("s.db"), &[]);
     let mut silent: Vec<_> =
         (0..40).map(|_| std::net::TcpStream::connect(&server.address).unwrap()).collect();
     for stream in &mut silent[..20] {
@@ -221,8 +212,7 @@ fn callers_that_say_nothing_keep_nobody_from_working_or_ending_it() {
 /// More silent callers than places: whoever has something to say takes the place of one of them.
 #[test]
 fn a_crowd_that_says_nothing_keeps_nobody_waiting() {
-    let folder = folder("crowd");
-    let server = Running::server(&folder.join("s.db"), &[]);
+    let server = Running::server(&folder("crowd").join("s.db"), &[]);
     let begun = std::time::Instant::now();
     let starts: [&[u8]; 3] = [
         b"",
@@ -256,8 +246,7 @@ fn a_crowd_that_says_nothing_keeps_nobody_waiting() {
 
 #[test]
 fn nonsense_instead_of_http_is_survived() {
-    let folder = folder("nonsense");
-    let server = Running::server(&folder.join("s.db"), &[]);
+    let server = Running::server(&folder("nonsense").join("s.db"), &[]);
     for nonsense in [
         "\0\u{1}\u{2}\r\n\r\n",
         "GET\r\n\r\n",

@@ -11,10 +11,7 @@ use crate::requests::raw;
 /// Every path of the server, and what it takes to be heard there.
 #[tokio::test]
 async fn whoever_merely_reaches_the_port_is_refused() {
-    let server = Running::server(&folder("tokens").join("s.db"), &[]);
-    let operator = Client::new(&server);
-    let known = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-    operator.enrol(&known).await;
+    let (server, operator, known) = enrolled("tokens", &[], Suite::EcdsaP256Sha256).await;
     let before = operator.get("/v1/events").await;
     let strangers = [
         Client::without_token(&server),
@@ -130,10 +127,7 @@ async fn an_open_server_says_so_and_is_only_for_loopback() {
 
 #[tokio::test]
 async fn a_node_is_revoked_and_given_up_to_a_new_key() {
-    let server = Running::server(&folder("revoke").join("s.db"), &[]);
-    let mut client = Client::new(&server);
-    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-    client.enrol(&node).await;
+    let (_server, mut client, node) = enrolled("revoke", &[], Suite::EcdsaP256Sha256).await;
     client.ask(&node).await;
     client.ask(&node).await;
     let challenge = client.challenge(&node).await;

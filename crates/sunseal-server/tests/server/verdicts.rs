@@ -19,8 +19,7 @@ fn order(suite: Suite) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_node_of_every_suite_enrols_answers_and_reports() {
-    let server = Running::server(&folder("happy").join("s.db"), &[]);
-    let client = Client::new(&server);
+    let (_server, client) = served("happy", &[]);
     for suite in Suite::ALL {
         let node = Node::new(suite.code(), Signer::new(suite));
         client.enrol(&node).await;
@@ -55,8 +54,7 @@ async fn a_node_of_every_suite_enrols_answers_and_reports() {
 
 #[tokio::test]
 async fn fields_in_json_are_judged_like_bodies_from_the_air() {
-    let server = Running::server(&folder("fields").join("s.db"), &[]);
-    let client = Client::new(&server);
+    let (_server, client) = served("fields", &[]);
     let node = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha256));
     client.open(&node).await;
     let Message::Enrol(m) = node.enrol() else { unreachable!() };
@@ -90,8 +88,7 @@ async fn state(client: &Client, node: &Node) -> Value {
 #[tokio::test]
 async fn every_refusal_has_its_own_verdict_and_changes_nothing_but_the_log() {
     for suite in Suite::ALL {
-        let server = Running::server(&folder("refusals").join("s.db"), &[]);
-        let mut client = Client::new(&server);
+        let (_server, mut client) = served("refusals", &[]);
         let node = Node::new(1, Signer::new(suite));
         let thief = Node::new(1, Signer::new(suite));
         let other_suite = Suite::ALL[usize::from(suite.code()) % 3];
@@ -166,8 +163,7 @@ async fn every_refusal_has_its_own_verdict_and_changes_nothing_but_the_log() {
 
 #[tokio::test]
 async fn a_key_is_enrolled_only_with_proof_and_on_the_curve() {
-    let server = Running::server(&folder("enrol").join("s.db"), &[]);
-    let client = Client::new(&server);
+    let (_server, client) = served("enrol", &[]);
     for suite in Suite::ALL {
         let node = Node::new(suite.code(), Signer::new(suite));
         client.open(&node).await;
@@ -214,8 +210,7 @@ async fn a_key_is_enrolled_only_with_proof_and_on_the_curve() {
 
 #[tokio::test]
 async fn no_single_flipped_bit_of_a_response_is_accepted() {
-    let server = Running::server(&folder("flips").join("s.db"), &[]);
-    let client = Client::new(&server);
+    let (_server, client) = served("flips", &[]);
     for suite in [Suite::EcdsaP256Sha256, Suite::EcdsaSecp160r1Sha1] {
         let node = Node::new(suite.code(), Signer::new(suite));
         client.enrol(&node).await;
@@ -241,10 +236,7 @@ async fn no_single_flipped_bit_of_a_response_is_accepted() {
 
 #[tokio::test]
 async fn forged_hellos_draw_one_challenge_and_leave_the_queue() {
-    let server = Running::server(&folder("concurrent").join("s.db"), &[]);
-    let mut client = Client::new(&server);
-    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-    client.enrol(&node).await;
+    let (_server, mut client, node) = enrolled("concurrent", &[], Suite::EcdsaP256Sha256).await;
     for _ in 0..3 {
         client.ask(&node).await;
     }
@@ -303,10 +295,7 @@ async fn of_answers_that_race_exactly_one_is_accepted() {
 
 #[tokio::test]
 async fn a_challenge_waits_for_its_time_and_for_a_node_that_can_answer() {
-    let server = Running::server(&folder("wait").join("s.db"), &[]);
-    let mut client = Client::new(&server);
-    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-    client.enrol(&node).await;
+    let (_server, mut client, node) = enrolled("wait", &[], Suite::EcdsaP256Sha256).await;
     let body = json!({"not_before_us": 50_000_000});
     assert_eq!(client.post(&node.path("challenges"), body).await.0, 201);
     assert_eq!(client.send(&node.hello()).await.1["challenge"], Value::Null);
@@ -327,10 +316,7 @@ async fn a_challenge_waits_for_its_time_and_for_a_node_that_can_answer() {
 async fn the_same_seed_gives_the_same_challenges_and_is_said_to_be_insecure() {
     let mut all = Vec::new();
     for more in [&["--seed", "7"][..], &["--seed", "7"], &["--seed", "8"], &[]] {
-        let server = Running::server(&folder("seed").join("s.db"), more);
-        let client = Client::new(&server);
-        let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-        client.enrol(&node).await;
+        let (_server, client, node) = enrolled("seed", more, Suite::EcdsaP256Sha256).await;
         client.ask(&node).await;
         let summary = client.get("/v1/summary").await;
         assert_eq!(summary["insecure_seed"], !more.is_empty());
@@ -342,8 +328,7 @@ async fn the_same_seed_gives_the_same_challenges_and_is_said_to_be_insecure() {
 
 #[tokio::test]
 async fn a_late_node_is_told_with_its_reason() {
-    let server = Running::server(&folder("late").join("s.db"), &[]);
-    let mut client = Client::new(&server);
+    let (_server, mut client) = served("late", &[]);
     let hour_us = 3_600_000_000_u64;
     for number in 1..=3 {
         let node = Node::new(number, Signer::new(Suite::EcdsaSecp160r1Sha1));
@@ -373,10 +358,8 @@ async fn a_late_node_is_told_with_its_reason() {
 #[tokio::test]
 async fn a_challenge_is_fresh_up_to_its_last_microsecond() {
     for (late_us, code) in [(0, 0), (1, 4)] {
-        let server = Running::server(&folder("expiry").join("s.db"), &["--freshness-s", "5"]);
-        let mut client = Client::new(&server);
-        let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
-        client.enrol(&node).await;
+        let (_server, mut client, node) =
+            enrolled("expiry", &["--freshness-s", "5"], Suite::EcdsaP256Sha256).await;
         client.ask(&node).await;
         client.ask(&node).await;
         let first = client.challenge(&node).await;

@@ -380,14 +380,7 @@ fn a_told_rail_holds_within_six_tenths_of_a_step() {
 }
 
 fn assisted() -> SupplyConfig {
-    let output = Output::Assisted {
-        below_v: 2.5,
-        hysteresis_v: 0.1,
-        efficiency: Efficiency::constant(0.8),
-        quiescent_a: 5e-5,
-        shutdown_a: 1e-6,
-        boost_v: 2.8,
-    };
+    let output = assisting(Efficiency::constant(0.8), 2.5, 2.8);
     SupplyConfig { output, ..capacitor(0.5, 1.0, 1e12) }
 }
 

@@ -8,14 +8,7 @@ fn following() -> impl Strategy<Value = Output> {
     prop_oneof![
         (0.0f64..0.4).prop_map(|drop_v| Output::Direct { drop_v }),
         (0.0f64..0.3).prop_map(|dropout_v| Output::Linear { dropout_v, quiescent_a: 1e-6 }),
-        Just(Output::Assisted {
-            below_v: 2.3,
-            hysteresis_v: 0.1,
-            efficiency: Efficiency::constant(0.8),
-            quiescent_a: 5e-5,
-            shutdown_a: 1e-6,
-            boost_v: 2.8
-        }),
+        Just(assisting(Efficiency::constant(0.8), 2.3, 2.8)),
     ]
 }
 

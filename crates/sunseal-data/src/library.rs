@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use crate::{NotRead, parse};
+
 /// Rooms of a data folder in which the user may have files of his own.
 pub const ROOMS: [&str; 3] = ["parts", "boards", "power"];
 /// Tables by which a part's file says what it is.
@@ -92,15 +94,6 @@ impl From<&Room> for Room {
     }
 }
 
-/// Why a file of a room was not read: what is wrong, and the file, if there is one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotRead {
-    /// The file that could not be read; none where no folder has one of the name.
-    pub path: Option<PathBuf>,
-    /// A clause that goes on behind the file's or the part's name.
-    pub reason: String,
-}
-
 impl Room {
     /// The file of a name: the first that is there.
     #[must_use]
@@ -165,8 +158,7 @@ impl Room {
     /// # Errors
     /// If a file is missing, is no TOML, or extends itself.
     pub fn read(&self, name: &str) -> Result<(PathBuf, Table), NotRead> {
-        let path =
-            self.find(name).ok_or_else(|| NotRead { path: None, reason: self.missing(name) })?;
+        let path = self.find(name).ok_or_else(|| NotRead::from(self.missing(name)))?;
         let table = self.read_file(&path)?;
         Ok((path, table))
     }
@@ -176,15 +168,14 @@ impl Room {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_file(&self, path: &Path) -> Result<Table, NotRead> {
-        let bad = |path: &Path, reason: String| NotRead { path: Some(path.to_owned()), reason };
+        let bad = |path: &Path, reason: String| NotRead::from(reason).at(path);
         let mut chain = vec![path.to_owned()];
         let mut tables = Vec::new();
         loop {
             let at = chain[chain.len() - 1].clone();
             let text = std::fs::read_to_string(&at)
                 .map_err(|e| bad(&at, format!("cannot be read ({e})")))?;
-            let mut table: Table =
-                text.parse().map_err(|e| bad(&at, crate::toml_error::sentence(&text, &e)))?;
+            let mut table: Table = parse(&text).map_err(|e| e.at(&at))?;
             if let Some((key, figure)) = not_finite(&table) {
                 return Err(bad(&at, format!("{key} is {figure}; a figure is a finite number")));
             }
@@ -250,8 +241,7 @@ fn lay(under: &mut Table, over: Table) {
 }
 
 /// The data files of a folder by name, without `.toml`, sorted; none where it cannot be read.
-#[must_use]
-pub fn names_in(dir: &Path) -> Vec<String> {
+fn names_in(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(dir)
         .into_iter()
         .flatten()

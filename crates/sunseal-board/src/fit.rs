@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use sunseal_data::Room;
 use sunseal_hdl::{FpgaHandle, FpgaPart, wire};
 use sunseal_mcu::Machine;
 use sunseal_part::{Part, Pin, Wiring};
-use sunseal_power::{Room, load_part, part_kinds};
+use sunseal_power::{load_part, part_kinds};
 use sunseal_radio::{Air, Medium, Position, Radio, RadioHandle, RadioPart, RadioPins, attach};
 
-use crate::{Board, NodeError};
+use crate::{Board, BoardError};
 
 /// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
 const GATEWAY_LOSS_DB: f64 = 60.0;
@@ -29,8 +30,17 @@ pub enum Antenna<'a> {
 pub struct Fitted {
     /// The handle of the board's radio, if one was fitted.
     pub radio: Option<RadioHandle>,
-    /// The coprocessors, by their names in the ledger.
-    pub fpgas: Vec<(String, FpgaHandle)>,
+    /// The coprocessors on the board.
+    pub fpgas: Fpgas,
+}
+
+/// Coprocessors, by their names in the ledger.
+pub type Fpgas = Vec<(String, FpgaHandle)>;
+
+/// The first breach of the contract of a coprocessor's bus: what came of it would be no answer.
+#[must_use]
+pub fn broken_contract(fpgas: &Fpgas) -> Option<String> {
+    fpgas.iter().find_map(|(name, fpga)| Some(format!("{name}: {}", fpga.problem()?)))
 }
 
 impl Board {
@@ -43,7 +53,7 @@ impl Board {
         machine: &mut Machine,
         parts: impl Into<Room>,
         mut antenna: Option<Antenna<'_>>,
-    ) -> Result<Fitted, NodeError> {
+    ) -> Result<Fitted, BoardError> {
         let (mut fitted, parts) = (Fitted::default(), &parts.into());
         for (name, part, wires) in self.wired() {
             let kinds = part_kinds(parts, part)?;
@@ -73,17 +83,13 @@ impl Board {
         Ok(fitted)
     }
 
-    fn bad(&self, reason: String) -> NodeError {
-        NodeError::Board { name: self.name.clone(), reason }
-    }
-
     fn fit_fpga(
         &self,
         machine: &mut Machine,
         name: &str,
         facts: &FpgaPart,
         wires: &BTreeMap<String, String>,
-    ) -> Result<FpgaHandle, NodeError> {
+    ) -> Result<FpgaHandle, BoardError> {
         let wired = wire(facts, wires, self.clock_hz().map(f64::from))
             .map_err(|reason| self.bad(reason.to_string()))?;
         let mut part = wired.part;
@@ -101,7 +107,7 @@ impl Board {
         chip: RadioPart,
         wires: &BTreeMap<String, String>,
         antenna: Antenna<'_>,
-    ) -> Result<RadioHandle, NodeError> {
+    ) -> Result<RadioHandle, BoardError> {
         let (medium, place) = match (antenna, &chip) {
             (Antenna::On(medium, place), _) => (medium, place),
             (Antenna::Gateway(_, air), RadioPart::Cc2500(part)) => {
@@ -119,7 +125,6 @@ impl Board {
                 (medium, Position::default())
             }
         };
-        attach(machine, chip, wires, medium, place)
-            .map_err(|reason| NodeError::Wiring { name: self.name.clone(), reason })
+        attach(machine, chip, wires, medium, place).map_err(|reason| self.bad(reason.to_string()))
     }
 }

@@ -6,12 +6,11 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use sunseal_data::{NotRead, Room, Table, Value, from_file};
 use sunseal_mcu::{Device, Machine};
-use sunseal_part::{Part, Pin};
-use sunseal_power::{Room, toml_error};
-use sunseal_trace::Picos;
+use sunseal_part::Pin;
 
-use crate::NodeError;
+use crate::BoardError;
 
 /// A board.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -64,7 +63,7 @@ pub struct Board {
     /// Switches of the core's timing by name (docs/accuracy.md), where this board's chip was measured.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Switch>")]
-    pub timing: BTreeMap<String, toml::Value>,
+    pub timing: BTreeMap<String, Value>,
     /// What is on it and not modelled.
     #[serde(default)]
     pub absent: Vec<Absent>,
@@ -83,38 +82,7 @@ pub struct BoardPower {
 }
 
 /// What stands in place of a radio on a board, or in a scenario, that has none.
-pub(crate) const NO_RADIO: &str = "none";
-/// Component of the ledger that stands for what a board draws beside its chip and its radio.
-pub(crate) const RESIDUAL: &str = "board";
-
-/// A board's residual current: drawn whenever the rail is up.
-#[derive(Debug, Default)]
-pub(crate) struct Residual {
-    on: bool,
-}
-
-impl Part for Residual {
-    fn next_event(&self) -> Option<Picos> {
-        None
-    }
-    fn event(&mut self, _now: Picos) {}
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
-    }
-    fn state(&self) -> &str {
-        if self.on { "residual" } else { "off" }
-    }
-    fn power(&mut self, _now: Picos, on: bool) {
-        self.on = on;
-    }
-    fn save(&self) -> Vec<u8> {
-        vec![u8::from(self.on)]
-    }
-    fn restore(&mut self, saved: &[u8]) {
-        self.on = saved == [1];
-    }
-}
-
+pub const NO_RADIO: &str = "none";
 /// Parts of the supply.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -163,7 +131,7 @@ pub struct Fuses {
 /// A value of a switch of the core's timing, as a schema has it.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it is read as toml::Value")]
+#[allow(dead_code, reason = "it is read as Value")]
 enum Switch {
     On(bool),
     Number(i64),
@@ -246,13 +214,17 @@ pub struct Absent {
 const FUSES: u32 = 0x82_0000;
 
 impl Board {
+    pub(crate) fn bad(&self, reason: String) -> BoardError {
+        BoardError::Board { name: self.name.clone(), reason }
+    }
+
     /// Reads a board by its name.
     ///
     /// # Errors
     /// If there is no such board or it is not sound.
-    pub fn load(boards: impl Into<Room>, name: &str) -> Result<Self, NodeError> {
+    pub fn load(boards: impl Into<Room>, name: &str) -> Result<Self, BoardError> {
         let boards = boards.into();
-        let missing = || NodeError::Board { name: name.to_owned(), reason: boards.missing(name) };
+        let missing = || BoardError::Board { name: name.to_owned(), reason: boards.missing(name) };
         Self::read(&boards.find(name).ok_or_else(missing)?, &boards)
     }
 
@@ -260,20 +232,11 @@ impl Board {
     ///
     /// # Errors
     /// If there is no such board or it is not sound.
-    pub fn read(path: &Path, boards: impl Into<Room>) -> Result<Self, NodeError> {
+    pub fn read(path: &Path, boards: impl Into<Room>) -> Result<Self, BoardError> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let bad = |reason: String| NodeError::Board { name: name.clone(), reason };
-        let shown = path.display();
-        let table = Self::table(path, &boards.into()).map_err(bad)?;
-        // A mistake is told with its line, where the file is the whole board.
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        let whole = text.parse::<toml::Table>().is_ok_and(|own| own == table);
-        let read = if whole { toml::from_str(&text) } else { table.try_into() };
-        let told = |e: toml::de::Error| match whole {
-            true => toml_error::sentence(&text, &e),
-            false => format!("with what it extends: {}", e.to_string().trim_end()),
-        };
-        let board: Self = read.map_err(|e| bad(format!("{shown} {}", told(e))))?;
+        let bad = |reason: String| BoardError::Board { name: name.clone(), reason };
+        let read = Self::table(path, &boards.into()).and_then(|table| from_file(path, table));
+        let board: Self = read.map_err(|e| bad(e.to_string()))?;
         if board.name != name {
             return Err(bad(format!(
                 "name is {:?}; it must be the file's name, {name:?}",
@@ -299,20 +262,17 @@ impl Board {
     /// The tables of a board's file with what it extends; `radio = "none"` stands for no table.
     ///
     /// # Errors
-    /// A clause that says what is wrong.
-    pub fn table(path: &Path, boards: &Room) -> Result<toml::Table, String> {
-        let mut table = boards
-            .read_file(path)
-            .map_err(|e| format!("{} {}", e.path.as_deref().unwrap_or(path).display(), e.reason))?;
-        match table.get("radio").and_then(toml::Value::as_str) {
+    /// If a file is missing, is no TOML, or says of a radio what cannot be.
+    pub fn table(path: &Path, boards: &Room) -> Result<Table, NotRead> {
+        let mut table = boards.read_file(path)?;
+        match table.get("radio").and_then(Value::as_str) {
             Some(NO_RADIO) => {
                 table.remove("radio");
             }
             Some(other) => {
-                return Err(format!(
-                    "{} radio is {other:?}; it is {NO_RADIO:?}, or a table with key part and the wires",
-                    path.display()
-                ));
+                let wanted = "a table with key part and the wires";
+                let reason = format!("radio is {other:?}; it is {NO_RADIO:?}, or {wanted}");
+                return Err(NotRead::from(reason).at(path));
             }
             None => {}
         }
@@ -349,19 +309,15 @@ impl Board {
     ///
     /// # Errors
     /// If the device has no such oscillator, pin or timing switch.
-    pub fn machine(&self, device: &Device) -> Result<Machine, NodeError> {
+    pub fn machine(&self, device: &Device) -> Result<Machine, BoardError> {
         let mut device = device.clone();
         for (switch, value) in &self.timing {
             let value = sunseal_mcu::device::switch_text(value);
-            device.set_timing(switch, &value).map_err(|e| NodeError::Board {
-                name: self.name.clone(),
-                reason: format!("[timing]: {e}"),
-            })?;
+            let set = device.set_timing(switch, &value);
+            set.map_err(|e| self.bad(format!("[timing]: {e}")))?;
         }
         for pin in self.pins() {
-            device
-                .pin(pin)
-                .map_err(|e| NodeError::Board { name: self.name.clone(), reason: e.to_string() })?;
+            device.pin(pin).map_err(|e| self.bad(e.to_string()))?;
         }
         let mut machine = Machine::new(&device);
         if let Some(f) = self.fuses {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Files of facts: the only crate that reads TOML.
+//!
+//! - [`Library`] and [`Room`]: folders of devices, boards, parts and power sets, the user's own first, and what a file
+//!   extends;
+//! - [`parse`], [`from_table`] and [`from_file`]: text or tables as a type of the crate that knows what the facts mean;
+//! - [`NotRead`]: why that failed, with file and key;
+//! - [`sourced!`]: the fields by which a table says where its figures come from.
+
+mod library;
+mod reading;
+
+pub use library::{Library, PART_KINDS, ROOMS, Room};
+pub use reading::{NotRead, from_file, from_table, parse};
+pub use toml::{Table, Value};
+
+/// Declares a table of facts as a strict type: the given fields, and those that say where its figures come from.
+#[macro_export]
+macro_rules! sourced {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$field:meta])* pub $key:ident: $type:ty,)* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field])* pub $key: $type,)*
+            /// Document and place.
+            pub source: String,
+            /// What to mind.
+            #[serde(default)]
+            pub note: String,
+            /// Whether a figure is unchecked.
+            #[serde(default)]
+            pub recalled: bool,
+            /// Why a figure is an assumption of ours and of no document, and what would settle it.
+            pub assumed: Option<String>,
+        }
+    };
+}
