@@ -35,7 +35,7 @@ const UCBUSY: u16 = 0x01;
 const B_UCBBUSY: u16 = 0x10;
 const B_UCSCLLOW: u16 = 0x40;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Universal {
     pub is_a: bool,
     pub ctlw0: u16,
@@ -56,19 +56,7 @@ pub(super) struct Universal {
 
 impl Universal {
     pub fn new(is_a: bool, ctlw0: u16) -> Self {
-        Self {
-            is_a,
-            ctlw0,
-            brw: 0,
-            rxbuf: 0,
-            txbuf: 0,
-            slave: 0,
-            i2c: I2c::default(),
-            waiting: false,
-            shifting: None,
-            begun: None,
-            incoming: Incoming::default(),
-        }
+        Self { is_a, ctlw0, ..Self::default() }
     }
 
     /// UCSWRST: what is under way is forgotten.
