@@ -104,7 +104,7 @@ impl FlashController {
         if cx.vcc_v < cx.dev.f5xx().flash.vcc_min_v {
             let (is, min) = (cx.vcc_v, cx.dev.f5xx().flash.vcc_min_v);
             return Err(
-                cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
+                cx.refuse(format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
             );
         }
         Ok(())

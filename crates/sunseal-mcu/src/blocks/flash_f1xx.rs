@@ -123,7 +123,7 @@ impl FlashF1xx {
         let f = &cx.dev.f1xx().flash;
         let khz = f64::from(line.freq_hz()) / divider as f64 / 1e3;
         if khz < f.timing_min_khz || khz > f.timing_max_khz {
-            return Err(cx.refuse(&format!(
+            return Err(cx.refuse(format!(
                 "flash timing generator at {khz:.1} kHz; it needs {} to {} kHz: set FSSELx and FNx of FCTL2",
                 f.timing_min_khz, f.timing_max_khz
             )));
@@ -156,7 +156,7 @@ impl FlashF1xx {
         if cx.vcc_v < f.vcc_min_v {
             let (is, min) = (cx.vcc_v, f.vcc_min_v);
             return Err(
-                cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
+                cx.refuse(format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
             );
         }
         match (self.fctl1 & (ERASE | MERAS), self.fctl1 & (WRT | BLKWRT)) {

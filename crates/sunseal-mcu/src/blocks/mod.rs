@@ -5,6 +5,9 @@
 //! Registers are words: a byte access is a word access under a mask. Each peripheral says when its
 //! next event is due; the machine calls it then. What is not modelled traps.
 
+// A list of ranges may have one.
+#![allow(clippy::single_range_in_vec_init)]
+
 mod adc12;
 pub(crate) mod adc12_a;
 pub(crate) mod adc12_b;

@@ -81,7 +81,7 @@ impl Universal {
     /// BRCLK; `name` is what a refusal calls the interface.
     fn brclk<'a>(&self, name: &str, cx: &'a Ctx<'_>) -> Result<&'a Line, Fault> {
         self.line(cx.clocks).ok_or_else(|| {
-            cx.refuse(&format!(
+            cx.refuse(format!(
                 "{name} clocked from its UCLK pin is not modelled; select ACLK or SMCLK"
             ))
         })
@@ -217,7 +217,7 @@ impl Universal {
         self.ctlw0 = new | already;
         if self.ctlw0 & UCTXSTT != 0 {
             i2c::check(self.brw, self.ctlw0 & UCSLA10 != 0, self.slave)
-                .map_err(|e| cx.refuse(&e))?;
+                .map_err(|e| cx.refuse(e))?;
         }
         Ok((self.ctlw0 & (UCTXSTT | UCTXSTP) != already).then_some(already))
     }

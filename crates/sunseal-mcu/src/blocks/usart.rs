@@ -121,7 +121,7 @@ impl Usart {
         };
         let least = if self.is_spi() { 2 } else { 3 };
         if self.br < least {
-            return Err(cx.refuse(&format!(
+            return Err(cx.refuse(format!(
                 "USART with a divider of {}; UxBR must be at least {least} here",
                 self.br
             )));

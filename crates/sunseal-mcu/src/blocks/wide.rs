@@ -242,8 +242,13 @@ impl<S: Copy + PartialEq> Map<S> {
 
 /// The levels of those of a block's inputs that it asks by.
 pub(crate) fn levels(asked: u32, inputs: &[u32; INPUTS]) -> u128 {
-    let level = |i: usize| u128::from(asked >> i & 1).checked_shl(inputs[i]).unwrap_or(0);
-    if asked == 0 { 0 } else { (0..INPUTS).fold(0, |levels, i| levels | level(i)) }
+    let (mut levels, mut asked) = (0, asked);
+    while asked != 0 {
+        let input = inputs[asked.trailing_zeros() as usize];
+        levels |= 1u128.checked_shl(input).unwrap_or(0);
+        asked &= asked - 1;
+    }
+    levels
 }
 
 /// Whether one of a block's inputs is `on`.
@@ -324,8 +329,9 @@ macro_rules! blocks {
             pub fn levels(&mut self, map: &Map<Slot>, but: impl Fn(Slot) -> bool) -> u128 {
                 let (mut levels, mut inputs) = (0, map.listed.iter());
                 $(for ((i, b), inputs) in self.$field.iter_mut().enumerate().zip(&mut inputs) {
-                    if !but(Slot::$field(i)) {
-                        levels |= wide::levels(Block::asks(b), inputs);
+                    let asked = Block::asks(b);
+                    if asked != 0 && !but(Slot::$field(i)) {
+                        levels |= wide::levels(asked, inputs);
                     }
                 })*
                 levels

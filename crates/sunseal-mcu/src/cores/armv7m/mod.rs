@@ -159,7 +159,11 @@ pub(crate) use bus_reaches;
 macro_rules! core_registers {
     ($reset:expr) => {
         /// None where Arm has no register.
+        #[inline]
         fn read_core(&mut self, addr: u32, at: Cycles) -> Option<Result<u32, Fault>> {
+            if addr < DWT {
+                return None;
+            }
             let (now, clock) = (self.time_of(at), self.r.lines.fclk);
             let access = arm!(self, &clock, addr, at, now);
             if (SCS..SCS + 0x1000).contains(&addr) && self.common.dev.gap_at(addr).is_none() {
@@ -174,6 +178,7 @@ macro_rules! core_registers {
             (addr & !0xFFF == DWT).then(|| self.r.dwt.read(addr - DWT, trace, &access))
         }
 
+        #[inline]
         fn write_core(
             &mut self,
             addr: u32,
@@ -181,6 +186,9 @@ macro_rules! core_registers {
             mask: u32,
             at: Cycles,
         ) -> Option<Result<(), Fault>> {
+            if addr < DWT {
+                return None;
+            }
             let (now, clock) = (self.time_of(at), self.r.lines.fclk);
             let mut access = arm!(self, &clock, addr, at, now);
             let trace = self.r.scs.trace_enabled();
