@@ -32,6 +32,26 @@ pub(crate) struct Names {
     pub events: &'static [&'static [Event]],
 }
 
+/// Numbers of a family's components behind the CPU, and of its states behind those that every chip has: each stands once,
+/// with its name, a component also with its state at power-on. Makes `COMPONENTS` and `STATES` for [`Names`].
+macro_rules! vocabulary {
+    (components $($cvis:vis $component:ident $cname:literal $rest:ident),*;) => {
+        const COMPONENTS: &[(&str, sunseal_trace::StateId)] =
+            &[("cpu", accounts::OFF), $(($cname, accounts::$rest)),*];
+        accounts::vocabulary!(@ ComponentId, 1; $($cvis $component,)*);
+    };
+    (states $($svis:vis $state:ident $sname:literal),*;) => {
+        const STATES: &[&str] = &[$($sname),*];
+        accounts::vocabulary!(@ StateId, 5; $($svis $state,)*);
+    };
+    (@ $id:ident, $n:expr;) => {};
+    (@ $id:ident, $n:expr; $vis:vis $name:ident, $($rest:tt)*) => {
+        $vis const $name: $id = $id($n);
+        accounts::vocabulary!(@ $id, $n + 1; $($rest)*);
+    };
+}
+pub(crate) use vocabulary;
+
 macro_rules! events {
     ($($event:ident = $name:literal,)*) => {
         /// What is counted, on whichever chip.

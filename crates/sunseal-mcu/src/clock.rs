@@ -56,6 +56,12 @@ pub(crate) struct Line {
     jitter: Option<Jitter>,
 }
 
+impl Default for Line {
+    fn default() -> Self {
+        Self::STOPPED
+    }
+}
+
 impl Line {
     pub const STOPPED: Self = Self::new(0, 0, 0, 1, None);
 
@@ -173,7 +179,7 @@ impl Line {
 }
 
 /// The lines of a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Clocks {
     /// CPU clock; its ticks are the CPU's cycles.
     pub mclk: Line,
@@ -186,15 +192,6 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    pub const STOPPED: Self = Self {
-        mclk: Line::STOPPED,
-        smclk: Line::STOPPED,
-        aclk: Line::STOPPED,
-        vlo: Line::STOPPED,
-        modosc: Line::STOPPED,
-        lfxt: Line::STOPPED,
-    };
-
     /// Brings the lines that the MSP430 families have in common to their new rates. MCLK's ticks are the CPU's cycles:
     /// while the CPU sleeps its line is put right at wake-up.
     pub fn retune(&mut self, now: Picos, cpu_on: bool, mclk: Rate, smclk: Rate, aclk: Rate) {

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Pointed, Silent, Width};
 
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, SavedAccounts};
 use crate::clock::Line;
 use crate::common::{Common, Drive, State};
 use crate::device::{Device, RegionKind, us};
@@ -203,6 +203,11 @@ pub(crate) struct Engine<C> {
 pub(crate) struct Saved<S> {
     chip: S,
     accounts: Accounts,
+    rest: Rest,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Rest {
     state: State,
     uncached: Cycles,
     parts: Vec<(String, Vec<u8>, bool)>,
@@ -769,32 +774,31 @@ impl<C: Chip> Engine<C> {
 
     fn saved(&self, chip: C::Saved) -> Saved<C::Saved> {
         let common = self.chip.common();
-        Saved {
-            chip,
-            accounts: common.accounts.clone(),
+        let rest = Rest {
             state: common.state.clone(),
             uncached: common.uncached,
             parts: common.save_parts(),
             lint_faults: self.lint_faults,
             stack_low: self.stack_low,
             resets: self.resets,
-        }
+        };
+        Saved { chip, accounts: common.accounts.clone(), rest }
     }
 
     pub fn restore(&mut self, s: &Saved<C::Saved>) -> Result<(), MachineError> {
-        let common = self.chip.common_mut();
-        if !s.parts.iter().map(|p| &p.0).eq(common.parts.iter().map(|a| &a.name)) {
+        let (rest, common) = (&s.rest, self.chip.common_mut());
+        if !rest.parts.iter().map(|p| &p.0).eq(common.parts.iter().map(|a| &a.name)) {
             return Err(MachineError::Snapshot("other parts are attached".to_owned()));
         }
         common.accounts.clone_from(&s.accounts);
-        common.state.clone_from(&s.state);
-        common.uncached = s.uncached;
-        common.restore_parts(&s.parts);
+        common.state.clone_from(&rest.state);
+        common.uncached = rest.uncached;
+        common.restore_parts(&rest.parts);
         common.pending_fault = None;
         common.watched = None;
-        self.lint_faults = s.lint_faults;
-        self.stack_low = s.stack_low;
-        self.resets = s.resets;
+        self.lint_faults = rest.lint_faults;
+        self.stack_low = rest.stack_low;
+        self.resets = rest.resets;
         self.reset_watch = ResetWatch::new();
         self.chip.restore(s.chip.clone());
         self.chip.settle();
@@ -802,36 +806,11 @@ impl<C: Chip> Engine<C> {
     }
 }
 
-#[derive(Serialize, serde::Deserialize)]
-struct Written<S> {
-    version: u16,
-    device: String,
-    chip: S,
-    accounts: crate::accounts::SavedAccounts,
-    state: State,
-    uncached: Cycles,
-    parts: Vec<(String, Vec<u8>, bool)>,
-    lint_faults: bool,
-    stack_low: Option<u32>,
-    resets: u64,
-}
-
-const VERSION: u16 = 7;
+const VERSION: u16 = 8;
 
 impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
     pub fn to_bytes(&self, device: &str) -> Vec<u8> {
-        let written = Written {
-            version: VERSION,
-            device: device.to_owned(),
-            chip: self.chip.clone(),
-            accounts: self.accounts.save(),
-            state: self.state.clone(),
-            uncached: self.uncached,
-            parts: self.parts.clone(),
-            lint_faults: self.lint_faults,
-            stack_low: self.stack_low,
-            resets: self.resets,
-        };
+        let written = (VERSION, device, &self.chip, self.accounts.save(), &self.rest);
         postcard::to_stdvec(&written).expect("a snapshot can always be written")
     }
 
@@ -851,18 +830,10 @@ impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
         if name != device {
             return Err(wrong("it is of another device"));
         }
-        let w: Written<S> = postcard::from_bytes(bytes).map_err(|e| wrong(&e.to_string()))?;
+        let (_, _, chip, books, rest): (u16, String, S, SavedAccounts, Rest) =
+            postcard::from_bytes(bytes).map_err(|e| wrong(&e.to_string()))?;
         let mut accounts = accounts.clone();
-        accounts.restore(&w.accounts);
-        Ok(Self {
-            chip: w.chip,
-            accounts,
-            state: w.state,
-            uncached: w.uncached,
-            parts: w.parts,
-            lint_faults: w.lint_faults,
-            stack_low: w.stack_low,
-            resets: w.resets,
-        })
+        accounts.restore(&books);
+        Ok(Self { chip, accounts, rest })
     }
 }

@@ -49,7 +49,7 @@ impl Sample {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Adc12A {
     ctl0: u16,
     ctl1: u16,
@@ -65,7 +65,7 @@ pub(crate) struct Adc12A {
 }
 
 /// ADC12CLK cycles of a device's converter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Timing {
     sample: [u32; 16],
     /// Of a conversion of full width, and that width.
@@ -82,19 +82,7 @@ impl Adc12A {
     }
 
     fn with(timing: Timing) -> Self {
-        Self {
-            timing,
-            ctl0: 0,
-            ctl1: 0,
-            ctl2: 0x0020,
-            ifg: 0,
-            ie: 0,
-            mctl: [0; 16],
-            mem: [0; 16],
-            overflow: false,
-            time_overflow: false,
-            sequence: Sequence::default(),
-        }
+        Self { timing, ctl2: 0x0020, ..Self::default() }
     }
 
     fn fresh(&self) -> Self {

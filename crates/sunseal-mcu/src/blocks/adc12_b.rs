@@ -74,13 +74,13 @@ impl Sample {
 }
 
 /// ADC12CLK cycles of sampling by ADC12SHTx, and of a conversion at 8, 10 and 12 bits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AdcCycles {
     pub sample: Vec<u32>,
     pub convert: [u32; 3],
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Adc12B {
     cycles: AdcCycles,
     ctl: [u16; 4],
@@ -100,20 +100,7 @@ pub(crate) struct Adc12B {
 
 impl Adc12B {
     pub fn new(cycles: AdcCycles) -> Self {
-        Self {
-            cycles,
-            ctl: [0, 0, 0x0020, 0],
-            lo: 0,
-            hi: 0x0FFF,
-            ifg: 0,
-            ie: 0,
-            ifg2: 0,
-            ie2: 0,
-            mctl: [0; 32],
-            mem: [0; 32],
-            sequence: Sequence::default(),
-            done: false,
-        }
+        Self { cycles, ctl: [0, 0, 0x0020, 0], hi: 0x0FFF, ..Self::default() }
     }
 
     fn fresh(&self) -> Self {

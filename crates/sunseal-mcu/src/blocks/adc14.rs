@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::wide::{Cx, Lines, merge};
+use super::wide::{Block, Cx, Lines, P4, merge};
 use crate::clock::Line;
 use crate::device::Msp432;
 use crate::instruments::lint::LintKind;
@@ -64,7 +64,7 @@ pub(crate) enum Reference {
     Outside,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Adc14 {
     ctl0: u32,
     ctl1: u32,
@@ -84,34 +84,16 @@ pub(crate) struct Adc14 {
 impl Adc14 {
     pub fn new() -> Self {
         Self {
-            ctl0: 0,
             ctl1: 0x30,
             lo_hi: [0, 0x3FFF, 0, 0x3FFF],
             mctl: vec![0; CELLS as usize],
             mem: vec![0; CELLS as usize],
-            ier: [0; 2],
-            ifgr: [0; 2],
-            running: None,
-            sampled: false,
-            result: 0,
-            filled: 0,
+            ..Self::default()
         }
-    }
-
-    pub fn reset(&mut self) {
-        *self = Self::new();
     }
 
     pub fn busy(&self) -> bool {
         self.running.is_some()
-    }
-
-    pub fn enabled(&self) -> bool {
-        self.ier != [0; 2]
-    }
-
-    pub fn pending(&self) -> bool {
-        self.ier[0] & self.ifgr[0] != 0 || self.ier[1] & self.ifgr[1] != 0
     }
 
     fn line<'a>(&self, clocks: &'a Lines) -> &'a Line {
@@ -155,7 +137,7 @@ impl Adc14 {
         // The second sample time is that of MEM8 to MEM23.
         let shift = if (8..24).contains(&cell) { 12 } else { 8 };
         let sht = (self.ctl0 >> shift & 0xF) as usize;
-        let f = &cx.dev.adc14;
+        let f = &cx.dev.msp432().adc14;
         let sample = u64::from(f.sample_cycles[sht.min(f.sample_cycles.len() - 1)]);
         let convert = u64::from(f.convert_cycles[self.resolution()]);
         let d = self.divider();
@@ -172,10 +154,6 @@ impl Adc14 {
         ));
         self.sampled = false;
         Ok(())
-    }
-
-    pub fn next_event(&self) -> Option<Picos> {
-        self.running.map(|(_, sample, end)| Picos(if self.sampled { end } else { sample }))
     }
 
     /// The sample that ends at `t`, if one does.
@@ -212,7 +190,7 @@ impl Adc14 {
         };
         self.running = None;
         let i = usize::from(cell);
-        let bits = cx.dev.adc14.bits[self.resolution()];
+        let bits = cx.dev.msp432().adc14.bits[self.resolution()];
         self.mem[i] = if self.ctl1 & DATA_FORMAT != 0 {
             // Signed, left aligned.
             (self.result ^ 1 << (bits - 1)) << (16 - bits)
@@ -255,8 +233,10 @@ impl Adc14 {
         self.ifgr[0] &= !(1 << i);
         0x0C + 2 * i
     }
+}
 
-    pub fn read(&mut self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+impl Block<P4> for Adc14 {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             CTL0 => self.ctl0 | if self.busy() { BUSY } else { 0 },
             CTL1 => self.ctl1,
@@ -278,7 +258,7 @@ impl Adc14 {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
             CTL0 => {
                 let new = merge(self.ctl0, value, mask) & !BUSY;
@@ -330,5 +310,17 @@ impl Adc14 {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn due(&self, _: &Lines) -> Option<Picos> {
+        self.running.map(|(_, sample, end)| Picos(if self.sampled { end } else { sample }))
+    }
+
+    fn asks(&mut self) -> u32 {
+        u32::from(self.ier[0] & self.ifgr[0] != 0 || self.ier[1] & self.ifgr[1] != 0)
+    }
+
+    fn may_ask(&self, _: &Lines) -> bool {
+        self.ier != [0; 2] && self.busy()
     }
 }

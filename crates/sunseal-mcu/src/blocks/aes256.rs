@@ -40,7 +40,7 @@ const AESDINWR: u16 = 4;
 const AESDOUTRD: u16 = 8;
 
 /// MCLK cycles by AESOPx, each for keys of 128, 192 and 256 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct AesCycles {
     encrypt: [u16; 3],
     decrypt: [u16; 3],
@@ -68,15 +68,16 @@ pub(crate) enum AesRun {
 }
 
 /// What the next DMA transfers bring or fetch, in cipher mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
+    #[default]
     Idle,
     /// Trigger so, until a block has gone in (false) or out (true).
     Trigger(u8, bool),
     Running,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Aes256 {
     cycles: AesCycles,
     ctl0: u16,
@@ -100,20 +101,7 @@ impl Aes256 {
     }
 
     fn with(cycles: AesCycles) -> Self {
-        Self {
-            cycles,
-            ctl0: 0,
-            ctl1: 0,
-            stat: 0,
-            key: [0; 32],
-            last_round_key: [0; 32],
-            state: [0; 16],
-            key_count: 0,
-            in_count: 0,
-            out_count: 0,
-            done_ps: None,
-            phase: Phase::Idle,
-        }
+        Self { cycles, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -162,7 +150,7 @@ impl Aes256 {
     }
 
     /// The level of DMA trigger `n` (0 to 2).
-    fn dma_trigger(&self, n: u8) -> bool {
+    pub fn dma_trigger(&self, n: u8) -> bool {
         matches!(self.phase, Phase::Trigger(t, _) if t == n)
     }
 

@@ -75,7 +75,7 @@ pub(crate) const BYTES: [Event; 8] = [
 /// What refusals call it.
 const NAME: &str = "eUSCI";
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Eusci {
     core: Universal,
     ctlw1: u16,
@@ -96,13 +96,9 @@ impl Eusci {
             // UCB0CTLW0 wakes as 01C1h: UCSYNC is fixed to 1, SMCLK selected.
             core: Universal::new(is_a, UCSWRST | if is_a { 0 } else { UCSYNC | UCSSEL }),
             ctlw1: 3,
-            mctlw: 0,
-            statw: 0,
-            own: [0; 4],
             add_mask: 0x03FF,
-            ie: 0,
             ifg: UCTXIFG,
-            tbcnt: 0,
+            ..Self::default()
         }
     }
 

@@ -4,14 +4,17 @@
 //! Memory changes when an operation ends. A supply cut in between leaves a word of which some bits
 //! are programmed, or a segment of which some bits are erased, by the machine's seed.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::msp430::Width;
 use sunseal_trace::{Picos, StateId};
 
+use super::flash_cells::{self, Operation, Running, as_is};
 use super::{Block, Ctx, Reset, ResetKind, cause};
-use crate::accounts::{Event, IDLE};
-use crate::clock::{Clocks, splitmix64};
+use crate::accounts::Event;
+use crate::clock::Clocks;
 use crate::device::{Region, RegionKind, us};
 use crate::families::{ERASE, WRITE};
 use crate::instruments::lint::LintKind;
@@ -40,28 +43,19 @@ const LOCKA: u16 = 0x40;
 const LOCKINFO: u16 = 0x80;
 const INFO_A_BYTES: u32 = 128;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Operation {
-    Write { addr: u32, bytes: Vec<u8> },
-    Erase { start: u32, bytes: u32 },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FlashController {
     fctl1: u16,
     fctl3: u16,
     fctl4: u16,
-    running: Option<(Operation, u128)>,
+    running: Running,
     /// First half of a 32-bit write.
     half: Option<(u32, u16)>,
 }
 
-/// Memory that changed: start and size.
-pub(crate) type Changed = (u32, u32);
-
 impl FlashController {
     pub fn new() -> Self {
-        Self { fctl1: 0, fctl3: WAIT | LOCK | LOCKA, fctl4: 0, running: None, half: None }
+        Self { fctl3: WAIT | LOCK | LOCKA, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -73,7 +67,7 @@ impl FlashController {
 
     /// When the running operation ends.
     pub fn busy_until(&self) -> Option<Picos> {
-        self.running.as_ref().map(|(_, t)| Picos(*t))
+        flash_cells::ends(&self.running)
     }
 
     pub fn next_event(&self) -> Option<Picos> {
@@ -85,11 +79,7 @@ impl FlashController {
     }
 
     fn state(&self) -> StateId {
-        match &self.running {
-            None => IDLE,
-            Some((Operation::Write { .. }, _)) => WRITE,
-            Some((Operation::Erase { .. }, _)) => ERASE,
-        }
+        flash_cells::state(&self.running, WRITE, ERASE)
     }
 
     /// Refuses a store that the controller's state or the supply does not allow.
@@ -114,7 +104,7 @@ impl FlashController {
         if cx.vcc_v < cx.dev.f5xx().flash.vcc_min_v {
             let (is, min) = (cx.vcc_v, cx.dev.f5xx().flash.vcc_min_v);
             return Err(
-                cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
+                cx.refuse(format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
             );
         }
         Ok(())
@@ -136,7 +126,7 @@ impl FlashController {
                     Width::Byte => vec![value as u8],
                     Width::Word => value.to_le_bytes().to_vec(),
                 };
-                (Operation::Write { addr, bytes }, us(f.word_write_us), Event::FlashWordWrite)
+                (Operation::Program { addr, bytes }, us(f.word_write_us), Event::FlashWordWrite)
             }
             (0, blk) if blk & F1_BLKWRT != 0 => {
                 if width == Width::Byte {
@@ -160,7 +150,7 @@ impl FlashController {
                 }
                 let bytes = [low.to_le_bytes(), value.to_le_bytes()].concat();
                 (
-                    Operation::Write { addr: low_addr, bytes },
+                    Operation::Program { addr: low_addr, bytes },
                     us(f.long_word_write_us),
                     Event::FlashWordWrite,
                 )
@@ -169,7 +159,7 @@ impl FlashController {
                 let bytes = region.segment_bytes.unwrap_or(1);
                 let start = addr & !(bytes - 1);
                 (
-                    Operation::Erase { start, bytes },
+                    Operation::Erase(vec![start..start + bytes]),
                     us(f.segment_erase_ms * 1e3),
                     Event::FlashSegmentErase,
                 )
@@ -177,7 +167,7 @@ impl FlashController {
             (e, 0) if e == F1_ERASE | F1_MERAS && region.kind == RegionKind::Flash => {
                 let (start, bytes) = (region.start, region.size_bytes());
                 (
-                    Operation::Erase { start, bytes },
+                    Operation::Erase(vec![start..start + bytes]),
                     us(f.mass_erase_ms * 1e3),
                     Event::FlashMassErase,
                 )
@@ -210,54 +200,22 @@ impl FlashController {
         let Some((operation, time, event)) = self.asked(region, width, value, cx)? else {
             return Ok(self.state());
         };
-        if let Operation::Write { addr, bytes } = &operation {
-            let old = &memory[*addr as usize..*addr as usize + bytes.len()];
-            if old.iter().zip(bytes).any(|(o, n)| o & n != *n) {
-                cx.lint(LintKind::FlashOverwrite);
-            }
+        if operation.overwrites(memory, as_is) {
+            cx.lint(LintKind::FlashOverwrite);
         }
         self.running = Some((operation, cx.now.0 + time.0));
         cx.accounts.count(event);
         Ok(self.state())
     }
 
-    /// The running operation is over: memory changes.
-    pub fn event(&mut self, memory: &mut [u8]) -> Option<Changed> {
-        let (operation, _) = self.running.take()?;
-        Some(match operation {
-            Operation::Write { addr, bytes } => {
-                for (m, b) in memory[addr as usize..].iter_mut().zip(&bytes) {
-                    *m &= b;
-                }
-                (addr, bytes.len() as u32)
-            }
-            Operation::Erase { start, bytes } => {
-                memory[start as usize..(start + bytes) as usize].fill(0xFF);
-                (start, bytes)
-            }
-        })
+    /// The running operation is over: memory changes, and where.
+    pub fn event(&mut self, memory: &mut [u8]) -> Vec<Range<u32>> {
+        flash_cells::finish(&mut self.running, memory, as_is)
     }
 
-    /// The supply went away in the middle: each bit is either old or new, by the seed.
-    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> Option<Changed> {
-        let (operation, _) = self.running.take()?;
-        let noise = |addr: usize| splitmix64(seed ^ addr as u64) as u8;
-        Some(match operation {
-            Operation::Write { addr, bytes } => {
-                for (i, b) in bytes.iter().enumerate() {
-                    let at = addr as usize + i;
-                    memory[at] &= b | noise(at);
-                }
-                (addr, bytes.len() as u32)
-            }
-            Operation::Erase { start, bytes } => {
-                let segment = start as usize..(start + bytes) as usize;
-                for (at, byte) in segment.clone().zip(&mut memory[segment]) {
-                    *byte |= noise(at);
-                }
-                (start, bytes)
-            }
-        })
+    /// The supply went away in the middle.
+    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> Vec<Range<u32>> {
+        flash_cells::cut(&mut self.running, memory, as_is, seed)
     }
 }
 

@@ -6,6 +6,7 @@
 //! are programmed, or a segment of which some bits are erased, by the machine's seed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -13,9 +14,10 @@ use sunseal_isa::msp430::Width;
 use sunseal_trace::Picos;
 
 use super::flash::{ACCVIFG, BUSY, EMEX, KEYV, LOCK, WAIT};
+use super::flash_cells::{self, Operation, Running, as_is};
 use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::Event;
-use crate::clock::{Clocks, splitmix64};
+use crate::clock::Clocks;
 use crate::device::{Region, RegionKind};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
@@ -38,25 +40,12 @@ const FN: u16 = 0x3F;
 /// A row under one programming voltage; also what a block write fills.
 const ROW_BYTES: u32 = 64;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Operation {
-    Write {
-        addr: u32,
-        bytes: Vec<u8>,
-    },
-    Erase {
-        ranges: Vec<(u32, u32)>,
-    },
-    /// The voltage goes down behind a block.
-    BlockEnd,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FlashF1xx {
     fctl1: u16,
     fctl2: u16,
     fctl3: u16,
-    running: Option<(Operation, u128)>,
+    running: Running,
     /// The row of a block write under way.
     block: Option<u32>,
     /// Nanoseconds of programming voltage by row, since it was erased.
@@ -71,19 +60,9 @@ pub(crate) enum Activity {
     Erase,
 }
 
-/// Memory that changed: start and size.
-pub(crate) type Changed = Vec<(u32, u32)>;
-
 impl FlashF1xx {
     pub fn new() -> Self {
-        Self {
-            fctl1: 0,
-            fctl2: 0x42,
-            fctl3: WAIT | LOCK,
-            running: None,
-            block: None,
-            programmed_ns: BTreeMap::new(),
-        }
+        Self { fctl2: 0x42, fctl3: WAIT | LOCK, ..Self::default() }
     }
 
     /// A PUC. KEYV tells its cause until a power-on reset clears it.
@@ -95,7 +74,7 @@ impl FlashF1xx {
 
     pub fn activity(&self) -> Activity {
         match &self.running {
-            Some((Operation::Erase { .. }, _)) => Activity::Erase,
+            Some((Operation::Erase(_), _)) => Activity::Erase,
             Some(_) => Activity::Write,
             None if self.block.is_some() => Activity::Write,
             None => Activity::Idle,
@@ -104,7 +83,7 @@ impl FlashF1xx {
 
     /// When the running operation ends.
     pub fn next_event(&self) -> Option<Picos> {
-        self.running.as_ref().map(|(_, t)| Picos(*t))
+        flash_cells::ends(&self.running)
     }
 
     /// Flash cannot be read: an operation runs or a block is open.
@@ -126,8 +105,9 @@ impl FlashF1xx {
         let last = self.running.take();
         self.block = None;
         let operation = match last {
-            Some((Operation::Write { addr, bytes }, _)) => Operation::Write { addr, bytes },
-            _ => Operation::BlockEnd,
+            Some((word @ Operation::Program { .. }, _)) => word,
+            // The voltage goes down behind a block.
+            _ => Operation::Program { addr: 0, bytes: Vec::new() },
         };
         self.running = Some((operation, end_ps));
     }
@@ -143,7 +123,7 @@ impl FlashF1xx {
         let f = &cx.dev.f1xx().flash;
         let khz = f64::from(line.freq_hz()) / divider as f64 / 1e3;
         if khz < f.timing_min_khz || khz > f.timing_max_khz {
-            return Err(cx.refuse(&format!(
+            return Err(cx.refuse(format!(
                 "flash timing generator at {khz:.1} kHz; it needs {} to {} kHz: set FSSELx and FNx of FCTL2",
                 f.timing_min_khz, f.timing_max_khz
             )));
@@ -176,7 +156,7 @@ impl FlashF1xx {
         if cx.vcc_v < f.vcc_min_v {
             let (is, min) = (cx.vcc_v, f.vcc_min_v);
             return Err(
-                cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
+                cx.refuse(format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
             );
         }
         match (self.fctl1 & (ERASE | MERAS), self.fctl1 & (WRT | BLKWRT)) {
@@ -203,7 +183,8 @@ impl FlashF1xx {
             (ERASE, 0) => {
                 let bytes = region.segment_bytes.unwrap_or(1);
                 let time = self.cycles(f.segment_erase_cycles, cx)?;
-                self.erase(vec![(addr & !(bytes - 1), bytes)], time, Event::FlashSegmentErase, cx);
+                let start = addr & !(bytes - 1);
+                self.erase(vec![start..start + bytes], time, Event::FlashSegmentErase, cx);
             }
             (e, 0) if e & MERAS != 0 => {
                 let time = self.cycles(f.mass_erase_cycles, cx)?;
@@ -211,8 +192,7 @@ impl FlashF1xx {
                     r.kind == RegionKind::Flash
                         || (e & ERASE != 0 && r.kind == RegionKind::InfoFlash)
                 };
-                let ranges =
-                    cx.dev.memory.iter().filter(all).map(|r| (r.start, r.size_bytes())).collect();
+                let ranges = cx.dev.memory.iter().filter(all).map(|r| r.start..r.end + 1).collect();
                 self.erase(ranges, time, Event::FlashMassErase, cx);
             }
             _ => {
@@ -238,8 +218,8 @@ impl FlashF1xx {
             Width::Byte => vec![value as u8],
             _ => value.to_le_bytes().to_vec(),
         };
-        let old = &memory[addr as usize..addr as usize + bytes.len()];
-        if old.iter().zip(&bytes).any(|(o, n)| o & n != *n) {
+        let operation = Operation::Program { addr, bytes };
+        if operation.overwrites(memory, as_is) {
             cx.lint(LintKind::FlashOverwrite);
         }
         let row = self.programmed_ns.entry(addr & !(ROW_BYTES - 1)).or_default();
@@ -248,59 +228,26 @@ impl FlashF1xx {
             cx.lint(LintKind::FlashProgramTime);
         }
         cx.accounts.count(Event::FlashWordWrite);
-        self.running = Some((Operation::Write { addr, bytes }, cx.now.0 + time.0));
+        self.running = Some((operation, cx.now.0 + time.0));
     }
 
-    fn erase(&mut self, ranges: Vec<(u32, u32)>, time: Picos, event: Event, cx: &mut Ctx<'_>) {
+    fn erase(&mut self, ranges: Vec<Range<u32>>, time: Picos, event: Event, cx: &mut Ctx<'_>) {
         cx.accounts.count(event);
-        self.running = Some((Operation::Erase { ranges }, cx.now.0 + time.0));
+        self.running = Some((Operation::Erase(ranges), cx.now.0 + time.0));
     }
 
-    /// The running operation is over: memory changes.
-    pub fn event(&mut self, memory: &mut [u8]) -> Changed {
-        let Some((operation, _)) = self.running.take() else { return Vec::new() };
-        match operation {
-            Operation::Write { addr, bytes } => {
-                for (m, b) in memory[addr as usize..].iter_mut().zip(&bytes) {
-                    *m &= b;
-                }
-                vec![(addr, bytes.len() as u32)]
-            }
-            Operation::Erase { ranges } => {
-                for &(start, bytes) in &ranges {
-                    memory[start as usize..(start + bytes) as usize].fill(0xFF);
-                    self.programmed_ns.retain(|row, _| !(start..start + bytes).contains(row));
-                }
-                ranges
-            }
-            Operation::BlockEnd => Vec::new(),
-        }
+    /// The running operation is over: memory changes, and where.
+    pub fn event(&mut self, memory: &mut [u8]) -> Vec<Range<u32>> {
+        let erases = matches!(self.running, Some((Operation::Erase(_), _)));
+        let done = flash_cells::finish(&mut self.running, memory, as_is);
+        self.programmed_ns.retain(|row, _| !(erases && done.iter().any(|r| r.contains(row))));
+        done
     }
 
-    /// The supply went away, or a reset came, in the middle: each bit is either old or new, by the seed.
-    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> Changed {
+    /// The supply went away, or a reset came, in the middle.
+    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> Vec<Range<u32>> {
         self.block = None;
-        let Some((operation, _)) = self.running.take() else { return Vec::new() };
-        let noise = |addr: usize| splitmix64(seed ^ addr as u64) as u8;
-        match operation {
-            Operation::Write { addr, bytes } => {
-                for (i, b) in bytes.iter().enumerate() {
-                    let at = addr as usize + i;
-                    memory[at] &= b | noise(at);
-                }
-                vec![(addr, bytes.len() as u32)]
-            }
-            Operation::Erase { ranges } => {
-                for &(start, bytes) in &ranges {
-                    let range = start as usize..(start + bytes) as usize;
-                    for (at, byte) in range.clone().zip(&mut memory[range]) {
-                        *byte |= noise(at);
-                    }
-                }
-                ranges
-            }
-            Operation::BlockEnd => Vec::new(),
-        }
+        flash_cells::cut(&mut self.running, memory, as_is, seed)
     }
 }
 

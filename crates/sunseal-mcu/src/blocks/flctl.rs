@@ -5,14 +5,17 @@
 //! Memory changes when an operation ends. A supply cut in between leaves a word of which some bits
 //! are programmed, or a sector of which some bits are erased, by the machine's seed.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Picos, StateId, Width};
 
-use super::wide::{Cx, merge};
-use crate::accounts::{self, Event};
-use crate::clock::splitmix64;
+use super::flash_cells::{self, Operation, Running};
+use super::wide::{Block, Cx, Lines, P4, merge};
+use crate::accounts::Event;
 use crate::device::us;
+use crate::families::msp432p4::{ERASE, WRITE};
 use crate::instruments::lint::LintKind;
 
 const POWER_STAT: u32 = 0x000;
@@ -59,14 +62,8 @@ pub(crate) const INFO_BYTES: u32 = 0x4000;
 const SECTOR: u32 = 0x1000;
 const NO_LINE: u32 = u32::MAX;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Operation {
-    Program { addr: u32, bytes: Vec<u8> },
-    Erase { sectors: Vec<u32> },
-}
-
 /// What one bank's buffer holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Bank {
     rdctl: u32,
     /// Number of the line of 16 bytes in the buffer.
@@ -75,7 +72,7 @@ struct Bank {
     word: u32,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Flctl {
     banks: [Bank; 2],
     prg: u32,
@@ -85,9 +82,14 @@ pub(crate) struct Flctl {
     protect_info: [u32; 2],
     ifg: u32,
     ie: u32,
-    running: Option<(Operation, u128)>,
+    running: Running,
     /// The bits of a 128-bit word that have come so far in full word mode.
     gathered: Option<(u32, Vec<u8>)>,
+}
+
+/// The place of a flash address in the chip's memory.
+fn place(addr: u32) -> usize {
+    crate::families::msp432p4::place(addr).expect("the controller has flash there") as usize
 }
 
 /// The bank of a flash address.
@@ -103,14 +105,9 @@ impl Flctl {
         Self {
             banks: [bank(), bank()],
             prg: 0xC,
-            erase: 0,
-            sectaddr: 0,
             protect_main: [u32::MAX; 2],
             protect_info: [3; 2],
-            ifg: 0,
-            ie: 0,
-            running: None,
-            gathered: None,
+            ..Self::default()
         }
     }
 
@@ -177,34 +174,17 @@ impl Flctl {
     // ---- changing
 
     pub fn busy_until(&self) -> Option<Picos> {
-        self.running.as_ref().map(|(_, t)| Picos(*t))
+        flash_cells::ends(&self.running)
     }
 
     /// Whether the bank of `addr` is worked on and cannot be read.
     pub fn is_busy(&self, addr: u32) -> bool {
-        match &self.running {
-            None => false,
-            Some((Operation::Program { addr: a, .. }, _)) => bank(*a) == bank(addr),
-            Some((Operation::Erase { sectors }, _)) => {
-                sectors.iter().any(|s| bank(*s) == bank(addr))
-            }
-        }
+        let touches = |range: &Range<u32>| bank(range.start) == bank(addr);
+        self.running.as_ref().is_some_and(|(o, _)| o.touches().iter().any(touches))
     }
 
     pub fn state(&self) -> StateId {
-        match &self.running {
-            None => accounts::IDLE,
-            Some((Operation::Program { .. }, _)) => crate::families::msp432p4::WRITE,
-            Some((Operation::Erase { .. }, _)) => crate::families::msp432p4::ERASE,
-        }
-    }
-
-    pub fn pending(&self) -> bool {
-        self.ie & self.ifg & FLAGS != 0
-    }
-
-    pub fn enabled(&self) -> bool {
-        self.ie != 0
+        flash_cells::state(&self.running, WRITE, ERASE)
     }
 
     fn protected(&self, addr: u32) -> bool {
@@ -240,7 +220,7 @@ impl Flctl {
         if self.prg & PRG_MODE_FULL != 0 {
             return self.gather(addr, bytes, cx);
         }
-        let time = cx.dev.flash.word_program_us;
+        let time = cx.dev.msp432().flash.word_program_us;
         self.begin(Operation::Program { addr, bytes: bytes.to_vec() }, time, cx);
         cx.accounts.count(Event::FlashWordWrite);
         Ok(())
@@ -259,7 +239,7 @@ impl Flctl {
             self.gathered = Some((start, all));
             return Ok(());
         }
-        let time = cx.dev.flash.full_word_program_us;
+        let time = cx.dev.msp432().flash.full_word_program_us;
         self.begin(Operation::Program { addr: start, bytes: all }, time, cx);
         cx.accounts.count(Event::FlashWordWrite);
         Ok(())
@@ -281,84 +261,51 @@ impl Flctl {
         } else {
             vec![self.sectaddr & 0x3_F000]
         };
-        let sectors: Vec<u32> = all.into_iter().filter(|s| !self.protected(*s)).collect();
+        let open = all.into_iter().filter(|s| !self.protected(*s));
+        let sectors: Vec<_> = open.map(|s| s..s + SECTOR).collect();
         if sectors.is_empty() {
             self.erase |= ERASE_ADDR_ERR | 3 << 16;
             self.ifg |= IFG_ERASE;
             return;
         }
         let mass = self.erase & ERASE_MASS != 0;
-        let f = &cx.dev.flash;
+        let f = &cx.dev.msp432().flash;
         let ms = if mass { f.mass_erase_ms } else { f.sector_erase_ms };
         cx.accounts.count(if mass { Event::FlashMassErase } else { Event::FlashSegmentErase });
-        self.begin(Operation::Erase { sectors }, ms * 1e3, cx);
+        self.begin(Operation::Erase(sectors), ms * 1e3, cx);
     }
 
-    /// Ends an operation that is due: `poke` changes memory. The ranges that changed.
-    pub fn event(
-        &mut self,
-        now: Picos,
-        memory: &mut dyn FnMut(u32) -> Option<u8>,
-        poke: &mut dyn FnMut(u32, u8),
-    ) -> bool {
-        let Some((operation, _)) = self.running.take_if(|(_, t)| *t <= now.0) else {
-            return false;
-        };
-        match operation {
-            Operation::Program { addr, bytes } => {
-                let mut failed = false;
-                for (a, new) in (addr..).zip(bytes) {
-                    let old = memory(a).unwrap_or(0xFF);
-                    failed |= old & new != new;
-                    poke(a, old & new);
-                }
+    /// Ends the operation that is due.
+    pub fn event(&mut self, memory: &mut [u8]) {
+        match &self.running {
+            None => return,
+            Some((program @ Operation::Program { .. }, _)) => {
                 self.ifg |= IFG_PRG;
-                if failed && self.prg & VER_PST != 0 {
+                if self.prg & VER_PST != 0 && program.overwrites(memory, place) {
                     self.ifg |= IFG_AVPST;
                 }
             }
-            Operation::Erase { sectors } => {
-                for s in sectors {
-                    (s..s + SECTOR).for_each(|a| poke(a, 0xFF));
-                }
+            Some((Operation::Erase(_), _)) => {
                 self.erase |= 3 << 16;
                 self.ifg |= IFG_ERASE;
             }
         }
+        flash_cells::finish(&mut self.running, memory, place);
         self.forget();
-        true
     }
 
-    /// The supply goes away: what was under way is left half done.
-    pub fn cut(
-        &mut self,
-        seed: u64,
-        memory: &mut dyn FnMut(u32) -> Option<u8>,
-        poke: &mut dyn FnMut(u32, u8),
-    ) -> bool {
-        let Some((operation, _)) = self.running.take() else { return false };
-        let noise = |a: u32| splitmix64(seed ^ u64::from(a)) as u8;
-        match operation {
-            Operation::Program { addr, bytes } => {
-                for (a, new) in (addr..).zip(bytes) {
-                    let old = memory(a).unwrap_or(0xFF);
-                    poke(a, old & (new | noise(a)));
-                }
-            }
-            Operation::Erase { sectors } => {
-                for a in sectors.into_iter().flat_map(|s| s..s + SECTOR) {
-                    let old = memory(a).unwrap_or(0xFF);
-                    poke(a, old | noise(a));
-                }
-            }
+    /// The supply goes away: what was under way is left half done. False if nothing was.
+    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> bool {
+        let cut = !flash_cells::cut(&mut self.running, memory, place, seed).is_empty();
+        if cut {
+            self.forget();
         }
-        self.forget();
-        true
+        cut
     }
+}
 
-    // ---- registers
-
-    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+impl Block<P4> for Flctl {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         let rdctl = |b: usize| {
             let r = self.banks[b].rdctl;
             r | (r & RD_MODE) << 16
@@ -375,7 +322,7 @@ impl Flctl {
                 _ => self.prg,
             },
             ERASE_CTLSTAT => match &self.running {
-                Some((Operation::Erase { .. }, _)) => self.erase | 2 << 16,
+                Some((Operation::Erase(_), _)) => self.erase | 2 << 16,
                 _ => self.erase,
             },
             ERASE_SECTADDR => self.sectaddr,
@@ -391,7 +338,7 @@ impl Flctl {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
             BANK0_RDCTL | BANK1_RDCTL => {
                 let b = &mut self.banks[(off >> 2 & 1) as usize];
@@ -442,6 +389,18 @@ impl Flctl {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn due(&self, _: &Lines) -> Option<Picos> {
+        self.busy_until()
+    }
+
+    fn asks(&mut self) -> u32 {
+        u32::from(self.ie & self.ifg & FLAGS != 0)
+    }
+
+    fn may_ask(&self, _: &Lines) -> bool {
+        self.ie != 0 && self.running.is_some()
     }
 }
 

@@ -5,6 +5,9 @@
 //! Registers are words: a byte access is a word access under a mask. Each peripheral says when its
 //! next event is due; the machine calls it then. What is not modelled traps.
 
+// A list of ranges may have one.
+#![allow(clippy::single_range_in_vec_init)]
+
 mod adc12;
 pub(crate) mod adc12_a;
 pub(crate) mod adc12_b;
@@ -15,9 +18,11 @@ pub(crate) mod block;
 pub(crate) mod crc16;
 pub(crate) mod crc32;
 pub(crate) mod crc32_p4;
+pub(crate) mod dio_p4;
 pub(crate) mod dma;
 pub(crate) mod eusci;
 pub(crate) mod flash;
+pub(crate) mod flash_cells;
 pub(crate) mod flash_f1xx;
 pub(crate) mod flctl;
 pub(crate) mod fram;
@@ -112,38 +117,60 @@ pub(crate) struct Effects {
     pub touched: bool,
 }
 
-/// What a peripheral sees during an access or an event.
-pub(crate) struct Ctx<'a> {
+/// What blocks of a family of chips see beside what those of every family do.
+pub(crate) trait Family {
+    type Lines;
+    type Fx;
+    /// What registers of other blocks say.
+    type Beside: Copy;
+}
+
+/// The families whose bus is 16 bits wide.
+pub(crate) enum Msp430 {}
+
+impl Family for Msp430 {
+    type Lines = Clocks;
+    type Fx = Effects;
+    /// SR bits that decide clocks and sleep.
+    type Beside = u32;
+}
+
+/// What a block sees during an access or an event.
+pub(crate) struct Access<'a, F: Family> {
     pub now: Picos,
     pub at: Cycles,
     pub addr: u32,
-    pub clocks: &'a Clocks,
+    pub clocks: &'a F::Lines,
     pub dev: &'a Device,
     pub accounts: &'a mut Accounts,
     pub lints: &'a mut Lints,
-    pub fx: &'a mut Effects,
+    pub fx: &'a mut F::Fx,
     pub vcc_v: f64,
-    /// SR bits that decide clocks and sleep.
-    pub mode: u32,
+    pub beside: F::Beside,
 }
 
-impl Ctx<'_> {
+/// The same on a 16-bit bus.
+pub(crate) type Ctx<'a> = Access<'a, Msp430>;
+
+impl<F: Family> Access<'_, F> {
     #[cold]
     pub fn no_register(&self) -> Fault {
         Fault::device(self.addr, format!("{} has no modelled register here", self.dev.name))
     }
 
     #[cold]
-    pub fn refuse(&self, what: &str) -> Fault {
+    pub fn refuse(&self, what: impl Into<String>) -> Fault {
         Fault::device(self.addr, what)
-    }
-
-    pub fn reset(&mut self, kind: ResetKind, cause: u8) {
-        self.fx.reset = Some((kind, cause));
     }
 
     pub fn lint(&mut self, kind: LintKind) {
         self.lints.report(kind, self.addr, self.at);
+    }
+}
+
+impl Ctx<'_> {
+    pub fn reset(&mut self, kind: ResetKind, cause: u8) {
+        self.fx.reset = Some((kind, cause));
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) const REFUSED: u16 = 0x3FFF;
 /// Segments of main memory 1 to 3, then information memory: their place in MPUCTL1 and MPUSAM.
 const INFO: usize = 3;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mpu {
     unlocked: bool,
     ctl0: u16,
@@ -49,7 +49,7 @@ pub(crate) struct Mpu {
 
 impl Mpu {
     pub fn new() -> Self {
-        Self { unlocked: false, ctl0: 0, ctl1: 0, border2: 0, border1: 0, sam: 0x7777 }
+        Self { sam: 0x7777, ..Self::default() }
     }
 
     /// MPULOCK keeps everything until a BOR; the flags stay over a PUC, they tell what led to it.

@@ -56,7 +56,7 @@ type Columns = [u8; 8];
 const CARRY: usize = 4;
 
 /// The device's latencies: without and with MPYSAT. MPYFRAC costs nothing (SLAU367P, table 5-5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Latency {
     op16: [Columns; 2],
     op1_32: [Columns; 2],
@@ -87,7 +87,7 @@ impl Latency {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mpy32 {
     latency: Latency,
     op1: u32,
@@ -107,19 +107,7 @@ pub(crate) struct Mpy32 {
 
 impl Mpy32 {
     pub fn new(d: &device::Mpy32) -> Self {
-        Self {
-            latency: Latency::of(d),
-            op1: 0,
-            op2: 0,
-            ctl0: 0,
-            res: 0,
-            res_before: 0,
-            carry_before: false,
-            sumext: 0,
-            begun: 0,
-            wait: [0; 8],
-            wide: true,
-        }
+        Self { latency: Latency::of(d), wide: true, ..Self::default() }
     }
 
     /// The multiplier of the MSP430x1xx, which has the registers up to SUMEXT and no others.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::wide::{Cx, merge16};
+use super::wide::{Block, Cx, P4, merge16};
 use crate::device::us;
 
 const REFON: u16 = 1;
@@ -35,18 +35,23 @@ impl RefA {
     pub fn settled(&self, now: Picos, settle_us: f64) -> bool {
         self.is_on() && now.0 >= self.since + us(settle_us).0
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+impl Block<P4> for RefA {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         if off != 0 {
             return Err(cx.no_register());
         }
         let on = if self.is_on() { GENACT | BGACT } else { 0 };
-        let ready =
-            if self.settled(cx.now, cx.dev.reference.settle_us) { GENRDY | BGRDY } else { 0 };
+        let ready = if self.settled(cx.now, cx.dev.msp432().reference.settle_us) {
+            GENRDY | BGRDY
+        } else {
+            0
+        };
         Ok(u32::from(self.ctl0 | on | ready))
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         if off != 0 {
             return Err(cx.no_register());
         }

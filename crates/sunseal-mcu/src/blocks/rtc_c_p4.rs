@@ -11,7 +11,7 @@ use super::rtc::{
     ADOWDAY, AMINHR, BCD2BIN, BIN2BCD, CTL0, CTL13, DATE, IV, KEY, KEY_READ, OCAL, PS, PS0CTL,
     PS1CTL, TCMP, TIM0, TIM1, YEAR,
 };
-use super::wide::{Cx, merge16, sooner};
+use super::wide::{Block, Cx, Lines, P4, merge16, sooner};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
@@ -34,7 +34,7 @@ const PSIFG: u16 = 1;
 const TICKS: u64 = 32_768;
 const ENABLE_ALARM: u16 = 0x80;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Time {
     second: u16,
     minute: u16,
@@ -96,7 +96,7 @@ impl Time {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RtcC {
     unlocked: bool,
     ctl0: u16,
@@ -125,18 +125,10 @@ fn from_bcd(v: u16) -> u16 {
 impl RtcC {
     pub fn new() -> Self {
         Self {
-            unlocked: false,
             ctl0: OFIFG,
             ctl13: HOLD | MODE,
-            ps0ctl: 0,
-            ps1ctl: 0,
-            aminhr: 0,
-            adowday: 0,
-            convert: [0; 2],
             time: Time { second: 0, minute: 0, hour: 0, weekday: 0, day: 1, month: 1, year: 2000 },
-            origin: 0,
-            prescaler: 0,
-            seen: 0,
+            ..Self::default()
         }
     }
 
@@ -175,11 +167,7 @@ impl RtcC {
         self.ctl0 & (RDYIE | TEVIE | AIE) != 0
     }
 
-    pub fn enabled(&self) -> bool {
-        !self.held() && (self.wants_seconds() || (self.ps0ctl | self.ps1ctl) & PSIE != 0)
-    }
-
-    pub fn next_event(&self, bclk: &Line) -> Option<Picos> {
+    fn next_event(&self, bclk: &Line) -> Option<Picos> {
         if self.held() {
             return None;
         }
@@ -201,7 +189,7 @@ impl RtcC {
         first
     }
 
-    pub fn event(&mut self, bclk: &Line, now: Picos) {
+    fn event(&mut self, bclk: &Line, now: Picos) {
         let n = self.ticks(bclk, now);
         let (seen, passed) =
             (self.seen, |interval: u64, seen: u64| n / interval != seen / interval);
@@ -273,7 +261,15 @@ impl RtcC {
         0
     }
 
-    pub fn read(&mut self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+    /// Behind `event`, `time` and `origin` are those of the present second.
+    fn set(&mut self, now: Time, change: impl FnOnce(&mut Time)) {
+        self.time = now;
+        change(&mut self.time);
+    }
+}
+
+impl Block<P4> for RtcC {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         let bclk = &cx.clocks.bclk;
         self.event(bclk, cx.now);
         let t = self.now(bclk, cx.now);
@@ -300,7 +296,7 @@ impl RtcC {
         Ok(u32::from(value))
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let bclk = &cx.clocks.bclk;
         self.event(bclk, cx.now);
         if off == CTL0 {
@@ -380,10 +376,21 @@ impl RtcC {
         Ok(())
     }
 
-    /// Behind `event`, `time` and `origin` are those of the present second.
-    fn set(&mut self, now: Time, change: impl FnOnce(&mut Time)) {
-        self.time = now;
-        change(&mut self.time);
+    fn due(&self, lines: &Lines) -> Option<Picos> {
+        self.next_event(&lines.bclk)
+    }
+
+    fn advance(&mut self, lines: &Lines, t: Picos) {
+        self.event(&lines.bclk, t);
+    }
+
+    fn asks(&mut self) -> u32 {
+        self.pending().into()
+    }
+
+    fn may_ask(&self, lines: &Lines) -> bool {
+        let enabled = self.wants_seconds() || (self.ps0ctl | self.ps1ctl) & PSIE != 0;
+        !self.held() && enabled && self.due(lines).is_some()
     }
 }
 

@@ -12,7 +12,7 @@ pub const OFIFG: u16 = 0x0002;
 pub const NMIIFG: u16 = 0x0010;
 pub const ACCVIE: u16 = 0x0020;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sfr {
     pub ie1: u16,
     pub ifg1: u16,
@@ -21,7 +21,7 @@ pub(crate) struct Sfr {
 
 impl Sfr {
     pub fn new() -> Self {
-        Self { ie1: 0, ifg1: OFIFG, rpcr: 0 }
+        Self { ifg1: OFIFG, ..Self::default() }
     }
 
     pub fn reset(&mut self) {

@@ -16,7 +16,7 @@ pub const SYSSNIV: u32 = 0x1C;
 pub const SYSRSTIV: u32 = 0x1E;
 const SYSRIVECT: u16 = 0x0001;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sys {
     ctl: u16,
     bslc: u16,
@@ -25,10 +25,6 @@ pub(crate) struct Sys {
 }
 
 impl Sys {
-    pub fn new() -> Self {
-        Self { ctl: 0, bslc: 0, causes: 0 }
-    }
-
     pub fn reset(&mut self) {
         self.ctl = 0;
         self.bslc = 0;
@@ -81,6 +77,6 @@ impl Block for Sys {
     }
 
     fn forget(&mut self, _: u64) {
-        *self = Self::new();
+        *self = Self::default();
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::wide::{Cx, merge, sooner};
+use super::wide::{Block, Cx, Lines, P4, merge, sooner};
 use crate::clock::Line;
 
 const LOAD: u32 = 0x00;
@@ -165,35 +165,42 @@ impl Timer32 {
     pub fn new() -> Self {
         Self { counters: [Counter::new(), Counter::new()] }
     }
+}
 
-    pub fn next_event(&self, fclk: &Line) -> Option<Picos> {
-        sooner(self.counters[0].next_event(fclk), self.counters[1].next_event(fclk))
-    }
-
-    pub fn event(&mut self, fclk: &Line, now: Picos) {
-        self.counters.iter_mut().for_each(|c| c.event(fclk, now));
-    }
-
-    pub fn pending(&self, i: usize) -> bool {
-        self.counters[i].pending()
-    }
-
-    pub fn enabled(&self) -> bool {
-        self.counters.iter().any(|c| c.running() && c.control & IE != 0)
-    }
-
-    pub fn read(&mut self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+impl Block<P4> for Timer32 {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         let counter = self.counters.get_mut((off >> 5) as usize);
         counter.and_then(|c| c.read(off & 0x1F, cx)).ok_or_else(|| cx.no_register())
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let counter = self.counters.get_mut((off >> 5) as usize);
         if counter.is_some_and(|c| c.write(off & 0x1F, value, mask, cx)) {
             Ok(())
         } else {
             Err(cx.no_register())
         }
+    }
+
+    fn due(&self, lines: &Lines) -> Option<Picos> {
+        let [first, second] = &self.counters;
+        sooner(first.next_event(&lines.fclk), second.next_event(&lines.fclk))
+    }
+
+    fn advance(&mut self, lines: &Lines, t: Picos) {
+        self.counters.iter_mut().for_each(|c| c.event(&lines.fclk, t));
+    }
+
+    /// Counter 1, counter 2, either.
+    fn asks(&mut self) -> u32 {
+        let [first, second] = &self.counters;
+        let asks = u32::from(first.pending()) | u32::from(second.pending()) << 1;
+        asks | u32::from(asks != 0) << 2
+    }
+
+    fn may_ask(&self, lines: &Lines) -> bool {
+        let enabled = |c: &Counter| c.running() && c.control & IE != 0;
+        self.counters.iter().any(enabled) && self.due(lines).is_some()
     }
 }
 

@@ -49,7 +49,7 @@ const TAIV_OVERFLOW: u16 = 0x0E;
 /// Of a Timer_A3 of the MSP430x1xx (SLAU049, TAIV).
 const TAIV_OVERFLOW_A3: u16 = 0x0A;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TimerA {
     ccrs: usize,
     is_b: bool,
@@ -82,19 +82,7 @@ impl TimerA {
             ccrs: usize::from(ccrs).min(MAX_CCRS),
             is_b,
             iv_overflow: TAIV_OVERFLOW,
-            ctl: 0,
-            ex0: 0,
-            cctl: [0; MAX_CCRS],
-            ccr: [0; MAX_CCRS],
-            compared: [0; MAX_CCRS],
-            fresh: [false; MAX_CCRS],
-            position: 0,
-            origin: 0,
-            aclk_inputs: [[false; 2]; MAX_CCRS],
-            pin_inputs: [[false; 2]; MAX_CCRS],
-            levels: [[false; 2]; MAX_CCRS],
-            captured: [0; MAX_CCRS],
-            unread: [false; MAX_CCRS],
+            ..Self::default()
         }
     }
 

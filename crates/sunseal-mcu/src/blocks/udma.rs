@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::{Picos, Width};
 
-use super::wide::{Cx, merge};
+use super::wide::{Block, Cx, Lines, P4, merge};
 use crate::clock::Line;
+use crate::instruments::taint::Follow;
 
 pub(crate) const CHANNELS: usize = 8;
 
@@ -232,21 +233,12 @@ impl Dma {
         let s = self.int_source[i];
         (s & 0x20 != 0).then_some(s & 0x1F)
     }
+}
 
-    /// Inputs DMA_INT0 to DMA_INT3 and DMA_ERR, as bits 0 to 4. A mapped channel's completion is a pulse:
-    /// it is given once.
-    pub fn interrupts(&mut self) -> u32 {
-        let mut out = u32::from(self.error) << 4;
-        for i in 0..3 {
-            if let Some(c) = self.mapped(i).filter(|c| self.done >> c & 1 != 0) {
-                self.done &= !(1 << c);
-                out |= 2 << i;
-            }
-        }
-        out | u32::from(self.done != 0)
-    }
+impl Block<P4> for Dma {
+    const TAINT: Follow = Follow::Mover;
 
-    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             0x0000 => 0x0708,
             0x0004 => 0,
@@ -274,7 +266,7 @@ impl Dma {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         const ALL: u32 = (1 << CHANNELS) - 1;
         let v = value & mask;
         let bits = v & ALL;
@@ -323,6 +315,22 @@ impl Dma {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn due(&self, lines: &Lines) -> Option<Picos> {
+        self.next_event(&lines.fclk)
+    }
+
+    /// DMA_INT0 to DMA_INT3 and DMA_ERR. That a mapped channel is done is a pulse.
+    fn asks(&mut self) -> u32 {
+        let mut out = u32::from(self.error) << 4;
+        for i in 0..3 {
+            if let Some(c) = self.mapped(i).filter(|c| self.done >> c & 1 != 0) {
+                self.done &= !(1 << c);
+                out |= 2 << i;
+            }
+        }
+        out | u32::from(self.done != 0)
     }
 }
 

@@ -35,7 +35,7 @@ const UCBUSY: u16 = 0x01;
 const B_UCBBUSY: u16 = 0x10;
 const B_UCSCLLOW: u16 = 0x40;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Universal {
     pub is_a: bool,
     pub ctlw0: u16,
@@ -56,19 +56,7 @@ pub(super) struct Universal {
 
 impl Universal {
     pub fn new(is_a: bool, ctlw0: u16) -> Self {
-        Self {
-            is_a,
-            ctlw0,
-            brw: 0,
-            rxbuf: 0,
-            txbuf: 0,
-            slave: 0,
-            i2c: I2c::default(),
-            waiting: false,
-            shifting: None,
-            begun: None,
-            incoming: Incoming::default(),
-        }
+        Self { is_a, ctlw0, ..Self::default() }
     }
 
     /// UCSWRST: what is under way is forgotten.
@@ -93,7 +81,7 @@ impl Universal {
     /// BRCLK; `name` is what a refusal calls the interface.
     fn brclk<'a>(&self, name: &str, cx: &'a Ctx<'_>) -> Result<&'a Line, Fault> {
         self.line(cx.clocks).ok_or_else(|| {
-            cx.refuse(&format!(
+            cx.refuse(format!(
                 "{name} clocked from its UCLK pin is not modelled; select ACLK or SMCLK"
             ))
         })
@@ -229,7 +217,7 @@ impl Universal {
         self.ctlw0 = new | already;
         if self.ctlw0 & UCTXSTT != 0 {
             i2c::check(self.brw, self.ctlw0 & UCSLA10 != 0, self.slave)
-                .map_err(|e| cx.refuse(&e))?;
+                .map_err(|e| cx.refuse(e))?;
         }
         Ok((self.ctlw0 & (UCTXSTT | UCTXSTP) != already).then_some(already))
     }

@@ -43,7 +43,7 @@ const URXWIE: u8 = 0x04;
 /// Error bits and RXWAKE, which reading UxRXBUF clears.
 const RCTL_ERRORS: u8 = 0xF3;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usart {
     has_i2c: bool,
     ctl: u8,
@@ -72,27 +72,7 @@ pub(crate) struct Usart {
 
 impl Usart {
     pub fn new(has_i2c: bool) -> Self {
-        Self {
-            has_i2c,
-            ctl: SWRST,
-            tctl: TXEPT,
-            rctl: 0,
-            mctl: 0,
-            br: 0,
-            rxbuf: 0,
-            txbuf: 0,
-            waiting: false,
-            shifting: None,
-            slave: 0xFF,
-            loaded: false,
-            incoming: Incoming::default(),
-            rx_ifg: false,
-            tx_ifg: true,
-            rx_ie: false,
-            tx_ie: false,
-            rx_on: false,
-            tx_on: false,
-        }
+        Self { has_i2c, ctl: SWRST, tctl: TXEPT, slave: 0xFF, tx_ifg: true, ..Self::default() }
     }
 
     /// A PUC. Bytes on their way from outside arrive all the same.
@@ -141,7 +121,7 @@ impl Usart {
         };
         let least = if self.is_spi() { 2 } else { 3 };
         if self.br < least {
-            return Err(cx.refuse(&format!(
+            return Err(cx.refuse(format!(
                 "USART with a divider of {}; UxBR must be at least {least} here",
                 self.br
             )));

@@ -20,7 +20,7 @@ const WDTIS: u16 = 0x03;
 /// Logarithm of the interval by WDTISx.
 const INTERVAL_BITS: [u32; 4] = [15, 13, 9, 6];
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wdt {
     ctl: u16,
     /// Ticks counted before `start`.
@@ -32,13 +32,9 @@ pub(crate) struct Wdt {
 }
 
 impl Wdt {
-    pub fn new() -> Self {
-        Self { ctl: 0, count: 0, start: 0, ie: false, ifg: false }
-    }
-
     /// A power-up clear keeps WDTIFG.
     pub fn reset(&mut self, clocks: &Clocks, now: Picos) {
-        *self = Self { start: clocks.smclk.ticks_at(now), ifg: self.ifg, ..Self::new() };
+        *self = Self { start: clocks.smclk.ticks_at(now), ifg: self.ifg, ..Self::default() };
     }
 
     fn line<'a>(&self, clocks: &'a Clocks) -> &'a Line {

@@ -7,7 +7,7 @@ use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
 use super::wdt_a::{Counter, WDTSSEL};
-use super::wide::{Class, Cx, Lines};
+use super::wide::{Block, Class, Cx, Lines, P4};
 use crate::clock::Line;
 
 const CTL: u32 = 0x0C;
@@ -21,7 +21,7 @@ pub(crate) const SOURCE_PASSWORD: u8 = 2;
 pub(crate) struct Wdt {
     counter: Counter,
     /// An interval has ended: the input pulses.
-    pub pulse: bool,
+    pulse: bool,
 }
 
 impl Wdt {
@@ -52,7 +52,24 @@ impl Wdt {
         self.counter.ctl & WDTSSEL >= 0x40
     }
 
-    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+    /// Whether it counts towards a reset.
+    pub fn resets(&self) -> bool {
+        self.counter.resets()
+    }
+
+    /// The interval is over: a reset, or a pulse of its interrupt.
+    pub fn event(&mut self, cx: &mut Cx<'_>) {
+        self.counter.restart(Self::line(&self.counter, cx.clocks).ticks_at(cx.now));
+        if self.counter.resets() {
+            cx.fx.ask(if cx.beside.0 { Class::Hard } else { Class::Soft }, SOURCE_TIMEOUT);
+        } else {
+            self.pulse = true;
+        }
+    }
+}
+
+impl Block<P4> for Wdt {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         if off == CTL {
             Ok(WDTPW_READ | u32::from(self.counter.ctl))
         } else {
@@ -60,19 +77,12 @@ impl Wdt {
         }
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u32,
-        mask: u32,
-        hard: (bool, bool),
-        cx: &mut Cx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         if off != CTL {
             return Err(cx.no_register());
         }
         if mask & 0xFFFF != 0xFFFF || value & 0xFF00 != WDTPW {
-            cx.reset(if hard.1 { Class::Hard } else { Class::Soft }, SOURCE_PASSWORD);
+            cx.fx.ask(if cx.beside.1 { Class::Hard } else { Class::Soft }, SOURCE_PASSWORD);
             return Ok(());
         }
         let ticks = |counter: &Counter| Self::line(counter, cx.clocks).ticks_at(cx.now);
@@ -81,22 +91,16 @@ impl Wdt {
         Ok(())
     }
 
-    pub fn next_event(&self, clocks: &Lines) -> Option<Picos> {
-        self.counter.next_event(Self::line(&self.counter, clocks))
+    fn due(&self, lines: &Lines) -> Option<Picos> {
+        self.counter.next_event(Self::line(&self.counter, lines))
     }
 
-    /// Whether it counts towards a reset.
-    pub fn resets(&self) -> bool {
-        self.counter.resets()
+    /// The end of an interval is a pulse.
+    fn asks(&mut self) -> u32 {
+        std::mem::take(&mut self.pulse).into()
     }
 
-    /// The interval is over: a reset, or a pulse of its interrupt.
-    pub fn event(&mut self, hard: (bool, bool), cx: &mut Cx<'_>) {
-        self.counter.restart(Self::line(&self.counter, cx.clocks).ticks_at(cx.now));
-        if self.counter.resets() {
-            cx.reset(if hard.0 { Class::Hard } else { Class::Soft }, SOURCE_TIMEOUT);
-        } else {
-            self.pulse = true;
-        }
+    fn may_ask(&self, lines: &Lines) -> bool {
+        self.due(lines).is_some()
     }
 }

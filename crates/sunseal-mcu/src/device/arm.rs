@@ -7,7 +7,6 @@ use crate::cores::armv7m::INPUTS_MAX;
 block!(
     /// The interrupt controller and SysTick as the chip's maker built them.
     Nvic {
-        /// Inputs of the interrupt controller.
         inputs: u32,
         /// Implemented bits of a priority, the upper ones.
         priority_bits: u32,

@@ -9,33 +9,23 @@ use crate::families;
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
 pub struct Atmega128 {
-    /// Clock and supply.
     pub speed: Speed,
-    /// Brown-out detector.
     pub bod: Bod,
-    /// Fuses of a new chip.
     pub fuses: Fuses,
-    /// Start-up times.
     pub startup: Startup,
-    /// Oscillators.
     pub clock: Oscillators,
-    /// Watchdog oscillator.
     pub watchdog: WatchdogTime,
-    /// EEPROM timing.
     pub eeprom: EepromTime,
-    /// Flash timing.
     pub flash: PageTime,
-    /// References of the converter.
     pub adc: AdcLevels,
 }
 
 block!(
     /// Clock and supply.
     Speed {
-        /// Fastest clock.
         @rename = "clock_max_MHz" clock_max_mhz: f64,
-        /// Lowest supply.
         @rename = "vcc_min_V" vcc_min_v: f64,
     }
 );
@@ -66,21 +56,13 @@ block!(
     Startup {
         /// Crystal or resonator, by 4 * CKSEL0 + SUT.
         @rename = "crystal_CK" crystal_ck: [u64; 8],
-        /// What a reset adds.
         crystal_reset_ms: [f64; 8],
-        /// Low-frequency crystal, by SUT.
         @rename = "low_frequency_CK" low_frequency_ck: [u64; 4],
-        /// What a reset adds.
         low_frequency_reset_ms: [f64; 4],
-        /// Internal oscillator.
         @rename = "rc_CK" rc_ck: u64,
-        /// What a reset adds, by SUT.
         rc_reset_ms: [f64; 4],
-        /// External clock.
         @rename = "external_CK" external_ck: u64,
-        /// What a reset adds, by SUT.
         external_reset_ms: [f64; 4],
-        /// From standby, whichever clock.
         @rename = "standby_CK" standby_ck: u64,
         /// Before the interrupt's own cycles, from any sleep.
         @rename = "wake_extra_CK" wake_extra_ck: u64,
@@ -98,16 +80,13 @@ block!(
 block!(
     /// Shortest time-out of the watchdog.
     WatchdogTime {
-        /// At 3 V.
         @rename = "timeout_3V_ms" timeout_3v_ms: f64,
-        /// At 5 V.
         @rename = "timeout_5V_ms" timeout_5v_ms: f64,
     }
 );
 block!(
     /// EEPROM timing.
     EepromTime {
-        /// One byte, erased and written.
         write_ms: f64,
     }
 );
@@ -121,7 +100,6 @@ block!(
 block!(
     /// References of the converter.
     AdcLevels {
-        /// Internal reference.
         @rename = "internal_V" internal_v: f64,
         /// Bandgap, as MUX 30 sees it.
         @rename = "bandgap_V" bandgap_v: f64,

@@ -8,32 +8,21 @@ use super::{Capture, Device, DeviceError, Level, RegionKind, block};
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
 pub struct F1xx {
-    /// RAM that shows at a second place.
     pub mirror: Mirror,
-    /// The boot ROM's identification.
     pub boot_rom: BootRom,
-    /// Capture inputs and what they are wired to inside the chip.
     #[serde(default)]
     pub capture: Vec<Capture>,
-    /// Clock against supply.
     pub speed: Speed,
-    /// Supply voltage supervisor.
     pub svs: Svs,
-    /// Crystals and fixed oscillators.
     pub clock: Clock,
-    /// Digitally controlled oscillator.
     pub dco: Dco,
-    /// Flash timing.
     pub flash: Flash,
-    /// Wake-up times.
     pub wake: Wake,
-    /// Analogue to digital converter.
     pub adc12: Adc12,
-    /// The converter's reference.
     #[serde(rename = "ref")]
     pub reference: Reference,
-    /// Multiplier.
     pub mpy16: Mpy16,
 }
 
@@ -62,9 +51,7 @@ const BLOCKS: &[(u32, &str)] = &[
 block!(
     /// RAM that shows at a second place.
     Mirror {
-        /// First address there.
         start: u32,
-        /// Last address there.
         end: u32,
         /// Where the same bytes are.
         of: u32,
@@ -73,7 +60,6 @@ block!(
 block!(
     /// The boot ROM's identification.
     BootRom {
-        /// Its address.
         id_at: u32,
         /// Device identification, high byte first.
         device_id: u16,
@@ -82,13 +68,9 @@ block!(
 block!(
     /// Fastest CPU clock against supply: a straight line between two corners.
     Speed {
-        /// Lowest supply.
         @rename = "vcc_low_V" vcc_low_v: f64,
-        /// Fastest clock there.
         @rename = "mclk_max_low_MHz" mclk_max_low_mhz: f64,
-        /// Upper corner.
         @rename = "vcc_high_V" vcc_high_v: f64,
-        /// Fastest clock there.
         @rename = "mclk_max_high_MHz" mclk_max_high_mhz: f64,
     }
 );
@@ -121,13 +103,9 @@ block!(
 block!(
     /// DCO at DCOx = 3 by RSELx.
     Dco {
-        /// At 2.2 V, typical.
         @rename = "tap3_2V2_MHz" tap3_2v2_mhz: Vec<f64>,
-        /// At 2.2 V, fastest part.
         @rename = "tap3_2V2_max_MHz" tap3_2v2_max_mhz: Vec<f64>,
-        /// At 3 V, typical.
         @rename = "tap3_3V_MHz" tap3_3v_mhz: Vec<f64>,
-        /// At 3 V, fastest part.
         @rename = "tap3_3V_max_MHz" tap3_3v_max_mhz: Vec<f64>,
         /// From one DCOx to the next.
         step: f64,
@@ -137,7 +115,6 @@ block!(
         @rename = "rosc_3V_MHz" rosc_3v_mhz: f64,
         /// Drift with temperature at 2.2 V, typical.
         @rename = "percent_per_K_2V2" percent_per_k_2v2: f64,
-        /// At 3 V.
         @rename = "percent_per_K_3V" percent_per_k_3v: f64,
         /// With an external resistor.
         @rename = "rosc_percent_per_K" rosc_percent_per_k: f64,
@@ -146,25 +123,18 @@ block!(
 block!(
     /// Flash timing, in cycles of its timing generator.
     Flash {
-        /// Slowest clock of the timing generator.
         @rename = "timing_min_kHz" timing_min_khz: f64,
-        /// Fastest clock of the timing generator.
         @rename = "timing_max_kHz" timing_max_khz: f64,
-        /// Byte or word.
         word_cycles: u32,
         /// First byte or word of a block.
         block_first_cycles: u32,
-        /// Each further one.
         block_next_cycles: u32,
         /// End of a block.
         block_end_cycles: u32,
-        /// One segment.
         segment_erase_cycles: u32,
-        /// All segments.
         mass_erase_cycles: u32,
         /// Longest programming of one row of 64 bytes between two erasures.
         cumulative_ms: f64,
-        /// Least supply for writing.
         @rename = "vcc_min_V" vcc_min_v: f64,
     }
 );
@@ -173,7 +143,6 @@ block!(
     Wake {
         /// DCO from rest to the first MCLK cycle.
         dco_us: f64,
-        /// From brown-out.
         reset_ms: f64,
     }
 );
@@ -182,7 +151,6 @@ block!(
     Adc12 {
         /// ADC12CLK cycles of a conversion.
         convert_cycles: u32,
-        /// Sampling by SHTx.
         sample_cycles: Vec<u32>,
         /// Width.
         bits: u32,
@@ -199,9 +167,7 @@ block!(
     Reference {
         /// By REF2_5V.
         @rename = "levels_V" levels_v: Vec<f64>,
-        /// Least supply of each level.
         @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
-        /// From on to settled.
         settle_ms: f64,
     }
 );

@@ -8,50 +8,35 @@ use super::{Capture, Device, DeviceError, Level, Reference, RegionKind, VloJitte
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
 pub struct F5xx {
-    /// Device descriptors.
     pub tlv: Tlv,
-    /// Capture inputs wired inside the chip.
     #[serde(default)]
     pub capture: Vec<Capture>,
-    /// Core voltage levels.
     pub pmm: Pmm,
-    /// Supply voltage supervisor levels.
     pub svs: Svs,
-    /// Fixed oscillators.
     pub clock: Clock,
-    /// Digitally controlled oscillator.
     pub dco: Dco,
-    /// Flash timing.
     pub flash: Flash,
-    /// Wake-up times.
     pub wake: Wake,
-    /// Analogue to digital converter.
     pub adc12: Adc12,
-    /// Reference.
     #[serde(rename = "ref")]
     pub reference: Reference,
-    /// Multiplier latencies.
     pub mpy32: Mpy32,
 }
 
 block!(
     /// Device descriptors.
     Tlv {
-        /// Device identification word.
         device_id: u16,
-        /// Silicon revision.
         hardware_revision: u8,
-        /// Boot code revision.
         firmware_revision: u8,
     }
 );
 block!(
     /// PMM timing.
     PmmTiming {
-        /// SVS/SVM settling in full-performance mode.
         svs_delay_full_performance_us: f64,
-        /// SVS/SVM settling in normal mode.
         svs_delay_normal_us: f64,
         /// Time for VCORE to reach a new level.
         vcore_settle_us: f64,
@@ -62,7 +47,6 @@ block!(
     Pmm {
         /// Level 0 first.
         level: Vec<PmmLevel>,
-        /// Delays.
         timing: PmmTiming,
     }
 );
@@ -77,48 +61,38 @@ block!(
         @rename = "svml_V" svml_v: Vec<f64>,
         /// So long the supply must stay below the SVSH level, with SVSHFP.
         delay_full_performance_us: f64,
-        /// The same without.
         delay_normal_us: f64,
     }
 );
 block!(
     /// Fixed oscillators.
     Clock {
-        /// REFO.
         @rename = "refo_Hz" refo_hz: u32,
         /// VLO, typical.
         @rename = "vlo_Hz" vlo_hz: u32,
         /// ADC12OSC.
         @rename = "modosc_MHz" modosc_mhz: f64,
-        /// Jitter of the VLO.
         vlo_jitter: VloJitter,
     }
 );
 block!(
     /// Span of the DCO by DCORSEL.
     Dco {
-        /// Slowest part, DCOx = 0.
         @rename = "tap0_min_MHz" tap0_min_mhz: Vec<f64>,
-        /// Fastest part, DCOx = 0.
         @rename = "tap0_max_MHz" tap0_max_mhz: Vec<f64>,
-        /// Slowest part, DCOx = 31.
         @rename = "tap31_min_MHz" tap31_min_mhz: Vec<f64>,
-        /// Fastest part, DCOx = 31.
         @rename = "tap31_max_MHz" tap31_max_mhz: Vec<f64>,
     }
 );
 block!(
     /// Flash timing.
     Flash {
-        /// Byte or word.
         word_write_us: f64,
         /// 32 bits.
         long_word_write_us: f64,
-        /// One segment.
         segment_erase_ms: f64,
         /// A bank, or all.
         mass_erase_ms: f64,
-        /// Least supply for writing.
         @rename = "vcc_min_V" vcc_min_v: f64,
     }
 );
@@ -127,13 +101,10 @@ block!(
     Wake {
         /// LPM2 to LPM4 with SVSLFP, MCLK above the threshold.
         fast_us: f64,
-        /// The same below the threshold.
         fast_slow_clock_us: f64,
-        /// The threshold.
         @rename = "fast_clock_threshold_MHz" fast_clock_threshold_mhz: f64,
         /// LPM2 to LPM4 without SVSLFP.
         slow_us: f64,
-        /// From reset or brown-out.
         reset_ms: f64,
         /// Extra MCLK cycles from LPM0 and LPM1.
         lpm01_cycles: u32,
@@ -144,9 +115,7 @@ block!(
     Adc12 {
         /// ADC12CLK cycles of a conversion of full width.
         convert_cycles: u32,
-        /// Sampling by ADC12SHT.
         sample_cycles: Vec<u32>,
-        /// Full width.
         bits: u32,
         /// Temperature sensor at A10, at 25 degrees Celsius.
         @rename = "sensor_25C_mV" sensor_25c_mv: f64,
@@ -157,15 +126,10 @@ block!(
     Mpy32 {
         /// 16 x 16, after OP2: RES0..RES3, MPYC.
         op16_after_op2: [u8; 5],
-        /// 32 x 16, after OP2.
         op1_32_after_op2: [u8; 5],
-        /// 16 x 32, after OP2L.
         op2_32_after_op2l: [u8; 5],
-        /// 16 x 32, after OP2H.
         op2_32_after_op2h: [u8; 5],
-        /// 32 x 32, after OP2L.
         op32_after_op2l: [u8; 5],
-        /// 32 x 32, after OP2H.
         op32_after_op2h: [u8; 5],
     }
 );
@@ -173,11 +137,10 @@ block!(
 /// One core voltage level.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
 pub struct PmmLevel {
-    /// Highest MCLK.
     #[serde(rename = "mclk_max_MHz")]
     pub mclk_max_mhz: f64,
-    /// Lowest supply.
     #[serde(rename = "vcc_min_V")]
     pub vcc_min_v: f64,
     /// Core voltage, typical.

@@ -10,53 +10,34 @@ use crate::startup::SramStartup;
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
 pub struct Fr5xx {
-    /// Device descriptors.
     pub tlv: Tlv,
-    /// Capture inputs wired inside the chip.
     #[serde(default)]
     pub capture: Vec<Capture>,
-    /// FRAM.
     pub fram: Fram,
-    /// AES accelerator.
     pub aes: Aes,
-    /// Start-up of static memory.
     pub sram: Sram,
-    /// Supply voltage supervisor.
     pub svs: Svs,
-    /// Clock and supply.
     pub limits: Limits,
-    /// Fixed oscillators.
     pub clock: Clock,
-    /// Digitally controlled oscillator.
     pub dco: Dco,
-    /// Oscillator noise.
     pub jitter: Jitter,
-    /// Crystals on the board.
     pub crystals: Crystals,
-    /// Wake-up times.
     pub wake: Wake,
-    /// Analogue to digital converter.
     pub adc12: Adc12,
-    /// Reference.
     #[serde(rename = "ref")]
     pub reference: Reference,
-    /// Multiplier latencies.
     pub mpy32: Mpy32,
 }
 
 block!(
     /// Device descriptors.
     Tlv {
-        /// Device identification word.
         device_id: u16,
-        /// Silicon revision.
         hardware_revision: u8,
-        /// Boot code revision.
         firmware_revision: u8,
-        /// Where the random seed lies.
         random_address: u32,
-        /// How long it is.
         random_bytes: u32,
     }
 );
@@ -65,9 +46,7 @@ block!(
     Fram {
         /// The controller is FRCTL_A, which sets its wait states by itself and refuses writes, and not FRCTL.
         frctl_a: bool,
-        /// Fastest clock without wait states.
         @rename = "access_max_MHz" access_max_mhz: f64,
-        /// From off to on.
         power_up_us: f64,
     }
 );
@@ -85,9 +64,7 @@ block!(
 block!(
     /// Supply voltage supervisor.
     Svs {
-        /// Resets below.
         @rename = "falling_V" falling_v: f64,
-        /// Releases above.
         @rename = "rising_V" rising_v: f64,
         /// So long the supply must stay below.
         delay_us: f64,
@@ -96,9 +73,7 @@ block!(
 block!(
     /// Clock and supply.
     Limits {
-        /// Highest MCLK.
         @rename = "mclk_max_MHz" mclk_max_mhz: f64,
-        /// Lowest supply.
         @rename = "vcc_min_V" vcc_min_v: f64,
     }
 );
@@ -107,7 +82,6 @@ block!(
     Clock {
         /// VLO, typical.
         @rename = "vlo_Hz" vlo_hz: u32,
-        /// MODOSC.
         @rename = "modosc_MHz" modosc_mhz: f64,
     }
 );
@@ -121,9 +95,7 @@ block!(
 block!(
     /// Oscillator noise: standard deviation of an edge around its ideal place, of the period.
     Jitter {
-        /// VLO.
         vlo_sigma_percent: f64,
-        /// DCO.
         dco_sigma_percent: f64,
     }
 );
@@ -141,36 +113,26 @@ block!(
 block!(
     /// Wake-up times.
     Wake {
-        /// From LPM0.
         lpm0_ns: f64,
         /// And so many periods of the DCO.
         lpm0_dco_cycles: f64,
-        /// From LPM1 and LPM2.
         lpm12_us: f64,
-        /// From LPM3 and LPM4.
         lpm34_us: f64,
         /// And so many periods of the DCO.
         lpm34_dco_cycles: f64,
-        /// From LPM3.5.
         lpm35_us: f64,
-        /// From LPM4.5 with SVSH on.
         lpm45_us: f64,
-        /// From LPM4.5 with SVSH off.
         lpm45_without_svs_us: f64,
-        /// From a reset.
         reset_us: f64,
-        /// From power-up.
         power_up_us: f64,
     }
 );
 block!(
     /// Analogue to digital converter.
     Adc12 {
-        /// Sampling by ADC12SHT.
         sample_cycles: Vec<u32>,
         /// Conversion at 8, 10 and 12 bits.
         convert_cycles: [u32; 3],
-        /// Temperature sensor at 25 degrees Celsius.
         @rename = "sensor_25C_mV" sensor_25c_mv: f64,
     }
 );

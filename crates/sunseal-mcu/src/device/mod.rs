@@ -30,9 +30,9 @@ pub use blocks::{BlockInstance, Stretch};
 pub use f1xx::F1xx;
 pub use f5xx::*;
 pub use fr5xx::Fr5xx;
-pub use msp432::{Bases as Msp432Bases, Interrupts as Msp432Interrupts, Msp432};
+pub use msp432::Msp432;
 pub use shared::{Aes, Reference, VloJitter};
-pub use stm32l4::{Places, Stm32l4};
+pub use stm32l4::Stm32l4;
 
 /// Why device data could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -230,6 +230,7 @@ macro_rules! block {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
+        #[allow(missing_docs)]
         pub struct $name {
             $($(#[$fdoc])* $(#[serde(rename = $val)])? pub $field: $ty,)*
             /// Document and table.
@@ -252,9 +253,7 @@ block!(
         @rename = "vcc_max_V" vcc_max_v: f64,
         /// Supply of a machine that nobody told otherwise.
         @rename = "vcc_default_V" vcc_default_v: f64,
-        /// Brown-out reset asserts below.
         @rename = "bor_falling_V" bor_falling_v: f64,
-        /// Brown-out reset releases above.
         @rename = "bor_rising_V" bor_rising_v: f64,
         /// So long the supply must stay below before it asserts.
         bor_delay_us: f64,
@@ -266,15 +265,10 @@ block!(
     Drift {
         /// The DCO, or the reference that a FLL locks it to.
         @rename = "dco_percent_per_K" dco_percent_per_k: f64,
-        /// The same by supply.
         @rename = "dco_percent_per_V" dco_percent_per_v: f64,
-        /// The reference oscillator.
         @rename = "refo_percent_per_K" refo_percent_per_k: f64,
-        /// The same by supply.
         @rename = "refo_percent_per_V" refo_percent_per_v: f64,
-        /// The very-low-power oscillator.
         @rename = "vlo_percent_per_K" vlo_percent_per_k: f64,
-        /// The same by supply.
         @rename = "vlo_percent_per_V" vlo_percent_per_v: f64,
     }
 );
@@ -312,11 +306,8 @@ pub(crate) enum Drifting {
 block!(
     /// A capture input fed from inside the chip.
     Capture {
-        /// Timer, "tb0".
         timer: String,
-        /// Capture/compare block.
         ccr: u8,
-        /// "A" or "B".
         input: String,
         /// "aclk" is the only one known.
         signal: String,
@@ -457,13 +448,6 @@ impl Device {
             facts,
         };
         device.check()?;
-        let mut facts = device.facts.clone();
-        match &mut facts {
-            Facts::Msp432(own) => own.placed(&device)?,
-            Facts::Stm32l4(own) => own.placed(&device),
-            _ => {}
-        }
-        device.facts = facts;
         for (switch, value) in &c.timing {
             device.set_timing(switch, &switch_text(value))?;
         }
@@ -567,70 +551,6 @@ impl Device {
         }
     }
 
-    /// The facts of an ATmega128.
-    ///
-    /// # Panics
-    /// For a device of another family.
-    pub(crate) fn atmega128(&self) -> &Atmega128 {
-        match &self.facts {
-            Facts::Atmega128(facts) => facts,
-            _ => unreachable!("a chip is made of its own family's facts"),
-        }
-    }
-
-    /// The facts of an MSP432P4xx.
-    ///
-    /// # Panics
-    /// For a device of another family.
-    pub(crate) fn msp432(&self) -> &Msp432 {
-        match &self.facts {
-            Facts::Msp432(facts) => facts,
-            _ => unreachable!("a chip is made of its own family's facts"),
-        }
-    }
-
-    /// The facts of an STM32L4x6.
-    ///
-    /// # Panics
-    /// For a device of another family.
-    pub(crate) fn stm32l4(&self) -> &Stm32l4 {
-        match &self.facts {
-            Facts::Stm32l4(facts) => facts,
-            _ => unreachable!("a chip is made of its own family's facts"),
-        }
-    }
-
-    /// The facts of an MSP430x5xx.
-    ///
-    /// # Panics
-    /// For a device of another family.
-    pub(crate) fn f5xx(&self) -> &F5xx {
-        match &self.facts {
-            Facts::F5xx(facts) => facts,
-            _ => unreachable!("a chip is made of its own family's facts"),
-        }
-    }
-
-    /// The facts of an MSP430x1xx.
-    ///
-    /// # Panics
-    /// For a device of another family.
-    pub(crate) fn f1xx(&self) -> &F1xx {
-        match &self.facts {
-            Facts::F1xx(facts) => facts,
-            _ => unreachable!("a chip is made of its own family's facts"),
-        }
-    }
-
-    /// The facts of an MSP430FR5xx.
-    ///
-    /// # Panics
-    /// For a device of another family.
-    pub(crate) fn fr5xx(&self) -> &Fr5xx {
-        let Facts::Fr5xx(facts) = &self.facts else { panic!("{} is no MSP430FR5xx", self.name) };
-        facts
-    }
-
     /// The instruction set that it runs.
     #[must_use]
     pub fn architecture(&self) -> Architecture {
@@ -692,7 +612,7 @@ impl Device {
         let ports = match &self.facts {
             // PA to PG (2467X, figure 1); no port J (SLAS368G, figure 1); P1 to P10 and PJ (SLAS826H, table 4-1).
             Facts::Atmega128(_) => b'A'..=b'G',
-            Facts::Stm32l4(f) => b'A'..=f.last_port(),
+            Facts::Stm32l4(_) => b'A'..=self.last_gpio(),
             _ => 1..=self.last_port(),
         };
         let has_j = !matches!(self.facts, Facts::Atmega128(_) | Facts::F1xx(_) | Facts::Stm32l4(_));
@@ -745,6 +665,33 @@ impl Device {
     pub fn region_of(&self, kind: RegionKind) -> &Region {
         self.memory.iter().find(|r| r.kind == kind).expect("checked when the device was read")
     }
+}
+
+/// The facts of a device of each family.
+macro_rules! facts {
+    ($($name:ident: $family:ident,)*) => {
+        impl Device {
+            $(
+                /// # Panics
+                /// For a device of another family.
+                pub(crate) fn $name(&self) -> &$family {
+                    match &self.facts {
+                        Facts::$family(facts) => facts,
+                        _ => unreachable!("a chip is made of its own family's facts"),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+facts! {
+    atmega128: Atmega128,
+    f1xx: F1xx,
+    f5xx: F5xx,
+    fr5xx: Fr5xx,
+    msp432: Msp432,
+    stm32l4: Stm32l4,
 }
 
 /// A switch's value as a text: `true`, `2`, `"keep"`.

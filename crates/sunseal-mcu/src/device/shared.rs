@@ -8,9 +8,7 @@ block!(
     Reference {
         /// Levels by the value of REFVSEL.
         @rename = "levels_V" levels_v: Vec<f64>,
-        /// Least supply of each level.
         @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
-        /// From on to settled.
         settle_us: f64,
     }
 );
@@ -24,13 +22,9 @@ block!(
 block!(
     /// AES accelerator: MCLK cycles with keys of 128, 192 and 256 bits.
     Aes {
-        /// Encryption of a block.
         encrypt_cycles: [u16; 3],
-        /// Decryption with the cipher key.
         decrypt_cycles: [u16; 3],
-        /// Making the last round key.
         round_key_cycles: [u16; 3],
-        /// Decryption with the last round key.
         decrypt_round_key_cycles: [u16; 3],
     }
 );

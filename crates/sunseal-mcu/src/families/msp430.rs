@@ -41,7 +41,7 @@ macro_rules! cx {
             lints: &mut $env.common.state.lints,
             fx: &mut $soc.fx,
             vcc_v: $env.common.state.vcc_v,
-            mode: $env.mode,
+            beside: $env.mode,
         }
     };
 }
@@ -232,7 +232,7 @@ macro_rules! reaches {
             &self.chip
         }
         fn forget_ticks(&mut self) {
-            self.chip.clocks = Clocks::STOPPED;
+            self.chip.clocks = Clocks::default();
         }
         fn mclk(&self) -> &Line {
             &self.chip.clocks.mclk

@@ -577,14 +577,7 @@ impl Offline {
         if let Some(bytes) = copied {
             // The address is wanted, what is copied is not yet.
             self.taken.extend(control.iter().map(|&byte| Taken { byte, data: false }));
-            for &n in &form.writes {
-                self.places[usize::from(n)] = bytes;
-            }
-            for &(addr, count, write) in &seen {
-                if write && form.flow.writes_memory {
-                    self.stored(pc, addr, &bytes[..(count as usize).min(4)]);
-                }
-            }
+            self.write(pc, form, &seen, bytes);
             self.seen = seen;
             return dependent;
         }
@@ -596,17 +589,22 @@ impl Offline {
             let constant = data.is_empty();
             let value = if constant { BEFORE } else { self.make(pc, dependent, from) };
             let bytes = std::array::from_fn(|i| Byte { value, byte: i as u8 });
-            for &n in &form.writes {
-                self.places[usize::from(n)] = bytes;
-            }
-            for &(addr, count, write) in &seen {
-                if write && form.flow.writes_memory {
-                    self.stored(pc, addr, &bytes[..(count as usize).min(4)]);
-                }
-            }
+            self.write(pc, form, &seen, bytes);
         }
         self.seen = seen;
         dependent
+    }
+
+    /// An instruction's results are `bytes`.
+    fn write(&mut self, pc: u32, form: &Form, seen: &[(u32, u32, bool)], bytes: [Byte; 4]) {
+        for &n in &form.writes {
+            self.places[usize::from(n)] = bytes;
+        }
+        for &(addr, count, write) in seen {
+            if write && form.flow.writes_memory {
+                self.stored(pc, addr, &bytes[..(count as usize).min(4)]);
+            }
+        }
     }
 
     /// What a load, store or move copies; none if the instruction makes something.

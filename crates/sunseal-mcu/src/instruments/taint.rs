@@ -463,9 +463,16 @@ impl Taint {
     }
 
     fn heed(&mut self, range: Range<u32>, how: u8) {
-        for addr in range {
-            let slot = self.slot(addr);
-            self.shadow[slot] |= how;
+        // A megabyte at once: its slots are neighbours. Of far-off corners, which share theirs, one is enough.
+        let (mut addr, mut done) = (u64::from(range.start), 0..0);
+        while addr < range.end.into() {
+            let next = (addr | (REGION_BYTES as u64 - 1)) + 1;
+            let last = next.min(range.end.into()) - 1;
+            let slots = self.slot(addr as u32)..self.slot(last as u32) + 1;
+            if slots != done {
+                self.shadow[slots.clone()].iter_mut().for_each(|s| *s |= how);
+            }
+            (addr, done) = (next, slots);
         }
     }
 }
@@ -481,4 +488,35 @@ fn zeroed<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
         unreachable!("the vector has as many")
     };
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Across a region's end, of bits seen as words, of SRAM seen from the code bus, and far off.
+    #[test]
+    fn whole_stretches_are_heeded_as_each_of_their_addresses() {
+        let arm = [
+            0x3FFF_FFF0..0x4010_0010,
+            0x4200_0410..0x4200_0450,
+            0x0100_0000..0x0100_0020,
+            0x5FFF_FFF0..0x6000_0010,
+        ];
+        let all = arm.map(|range| (Architecture::Arm, range)).into_iter().chain([
+            (Architecture::Msp430, 0x0000..0x1000),
+            (Architecture::Avr, 0x7F_FFF0..0x80_0100),
+        ]);
+        for (architecture, range) in all {
+            let mut elf = Elf::default();
+            elf.architecture = architecture;
+            let (mut whole, mut each) = (Taint::new(&elf), Taint::new(&elf));
+            whole.heed(range.clone(), shadow::MARKED);
+            for addr in range.clone() {
+                let slot = each.slot(addr);
+                each.shadow[slot] |= shadow::MARKED;
+            }
+            assert!(whole.shadow == each.shadow, "{architecture:?} {range:x?}");
+        }
+    }
 }

@@ -6,6 +6,19 @@ use sunseal_trace::Silent;
 
 use crate::fixture::{Tool, leaks};
 
+const CODE: u32 = 0x5C00;
+
+/// A machine that begins with these words, its stack below them.
+fn machine(words: &[u16]) -> Machine {
+    let mut m = Machine::new(&Device::msp430f5438a());
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    m.write_mem(CODE, &bytes).unwrap();
+    m.write_mem(0xFFFE, &(CODE as u16).to_le_bytes()).unwrap();
+    m.reset();
+    m.set_register("SP", CODE).unwrap();
+    m
+}
+
 #[test]
 fn an_image_for_another_machine_is_not_loaded() {
     for (tool, device, found) in [
@@ -23,7 +36,6 @@ fn an_image_for_another_machine_is_not_loaded() {
 
 #[test]
 fn an_interrupt_without_a_handler_is_named_by_its_vector() {
-    const CODE: u32 = 0x5C00;
     let words: [u16; 14] = [
         0x40B2, 0x5A80, 0x015C, // mov #0x5A80, &WDTCTL
         0x40B2, 0x003C, 0x0352, // mov #60, &TA0CCR0
@@ -32,12 +44,7 @@ fn an_interrupt_without_a_handler_is_named_by_its_vector() {
         0xD232, // eint
         0x3FFF, // jmp $
     ];
-    let mut m = Machine::new(&Device::msp430f5438a());
-    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    m.write_mem(CODE, &bytes).unwrap();
-    m.write_mem(0xFFFE, &(CODE as u16).to_le_bytes()).unwrap();
-    m.reset();
-    m.set_register("SP", 0x5C00).unwrap();
+    let mut m = machine(&words);
     let Stop::Fault(fault) = m.run(&Until::halted(), &mut Silent) else { panic!("no fault") };
     let text = fault.to_string();
     assert!(
@@ -81,7 +88,6 @@ fn erased_flash_as_reset_vector_is_explained() {
 
 #[test]
 fn a_call_by_an_index_on_sp_is_flagged_where_it_stands() {
-    const CODE: u32 = 0x5C00;
     // Silicon takes the word that was pushed last, a simulator that decrements SP behind takes the one above it.
     let words: [u16; 12] = [
         0x40B2, 0x5A80, 0x015C, // mov #0x5A80, &WDTCTL
@@ -92,12 +98,7 @@ fn a_call_by_an_index_on_sp_is_flagged_where_it_stands() {
         0x3FFF, // wrong: jmp $
         0x4130, // right: ret
     ];
-    let mut m = Machine::new(&Device::msp430f5438a());
-    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    m.write_mem(CODE, &bytes).unwrap();
-    m.write_mem(0xFFFE, &(CODE as u16).to_le_bytes()).unwrap();
-    m.reset();
-    m.set_register("SP", 0x5C00).unwrap();
+    let mut m = machine(&words);
     assert_eq!(m.run(&Until::pc(CODE + 18), &mut Silent), Stop::Pc(CODE + 18));
     let lints = m.lints();
     assert_eq!(lints.len(), 1, "{lints:?}");

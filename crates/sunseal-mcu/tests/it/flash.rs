@@ -114,10 +114,7 @@ fn a_store_without_unlocking_faults_and_names_the_place() {
 #[test]
 fn a_wrong_password_resets_and_leaves_keyv() {
     let mut p = Program::new();
-    p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(0x1A), R(5));
-    let again = p.ahead("JEQ");
-    p.set(FCTL3, 0x5A00);
-    p.land(again).keep(FCTL3).halt();
+    p.until_cause(0x1A, |p| p.set(FCTL3, 0x5A00)).keep(FCTL3).halt();
     let m = p.run();
     assert_eq!(m.reg(5), 0x1A);
     assert_eq!(kept(&m, 0) & 2, 2);

@@ -272,11 +272,8 @@ fn the_supply_below_brown_out_is_a_cut_and_needs_the_rising_level_to_come_back()
 fn software_resets_name_their_cause_and_pmm_its_password() {
     for (ctl0, cause) in [(0xA504, 0x06), (0xA508, 0x14), (0x0000, 0x20)] {
         let mut p = Program::new();
-        p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(cause), R(5));
-        let again = p.ahead("JEQ");
         // BOR (2) comes first, once.
-        p.set(PMMCTL0, ctl0).nops(2);
-        p.land(again).halt();
+        p.until_cause(cause, |p| p.set(PMMCTL0, ctl0).nops(2)).halt();
         let m = p.run();
         assert_eq!(m.reg(5), cause, "PMMCTL0 = {ctl0:#x}");
     }
@@ -285,10 +282,7 @@ fn software_resets_name_their_cause_and_pmm_its_password() {
 #[test]
 fn a_software_brown_out_takes_the_reset_time() {
     let mut p = Program::new();
-    p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(6), R(5));
-    let again = p.ahead("JEQ");
-    p.set(PMMCTL0, 0xA504);
-    p.land(again).halt();
+    p.until_cause(6, |p| p.set(PMMCTL0, 0xA504)).halt();
     let s = p.run().time().as_seconds();
     assert!((0.002..0.0022).contains(&s), "{s}");
 }
@@ -296,10 +290,7 @@ fn a_software_brown_out_takes_the_reset_time() {
 #[test]
 fn pmm_registers_are_locked_without_the_password() {
     let mut p = Program::new();
-    p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(0x20), R(5));
-    let again = p.ahead("JEQ");
-    p.set(SVSMHCTL, 0x4401);
-    p.land(again).halt();
+    p.until_cause(0x20, |p| p.set(SVSMHCTL, 0x4401)).halt();
     assert_eq!(p.run().reg(5), 0x20);
 }
 

@@ -4,6 +4,8 @@
 
 use sunseal_mcu::{Device, Machine};
 
+use crate::asm::Arg::*;
+
 #[path = "../programs/mod.rs"]
 mod programs;
 pub use programs::VECTOR_RESET;
@@ -28,4 +30,18 @@ pub const HELD: &[(u32, u16)] = &[(WDTCTL, 0x5A80)];
 
 pub fn machine() -> Machine {
     Machine::new(&Device::msp430f5438a())
+}
+
+impl Program {
+    /// Does what leads to a reset, unless SYSRSTIV, which goes to R5, says that `cause` has been.
+    pub fn until_cause(
+        &mut self,
+        cause: u32,
+        act: impl FnOnce(&mut Self) -> &mut Self,
+    ) -> &mut Self {
+        self.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(cause), R(5));
+        let again = self.ahead("JEQ");
+        act(self);
+        self.land(again)
+    }
 }

@@ -231,10 +231,7 @@ fn the_watchdog_resets_after_32768_ticks_of_smclk() {
 #[test]
 fn a_wrong_watchdog_password_resets() {
     let mut p = Program::bare();
-    p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(0x18), R(5));
-    let again = p.ahead("JEQ");
-    p.set(WDTCTL, 0x0080);
-    p.land(again).set(WDTCTL, 0x5A80).halt();
+    p.until_cause(0x18, |p| p.set(WDTCTL, 0x0080)).set(WDTCTL, 0x5A80).halt();
     let m = p.run();
     assert_eq!(m.reg(5), 0x18);
     assert_eq!(m.resets(), 3, "new, store, key violation");

@@ -44,6 +44,16 @@ impl Eeprom {
         value
     }
 
+    /// Its address and data, which stand still while a write is under way.
+    pub fn idle(&mut self, cx: &Cx<'_>) -> Result<&mut Self, Fault> {
+        if self.writing.is_some() {
+            return Err(cx.refuse(
+                "EEPROM address or data changed while a write is under way; wait until EECR.EEWE is clear",
+            ));
+        }
+        Ok(self)
+    }
+
     /// Answers how many cycles the CPU is halted.
     pub fn write_eecr(
         &mut self,

@@ -48,7 +48,7 @@ pub(crate) struct Prescaler {
     pub held: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Timer {
     wide: bool,
     /// Timer 0 has a prescaler with other taps.
@@ -73,22 +73,7 @@ pub(crate) struct Timer {
 
 impl Timer {
     pub fn new(number: u8) -> Self {
-        Self {
-            wide: number % 2 == 1,
-            is_0: number == 0,
-            tccra: 0,
-            tccrb: 0,
-            ocr: [0; 3],
-            buffer: [None; 3],
-            icr: 0,
-            temp: 0,
-            count: 0,
-            at: 0,
-            blocked: false,
-            flags: 0,
-            enabled: 0,
-            capture: None,
-        }
+        Self { wide: number % 2 == 1, is_0: number == 0, ..Self::default() }
     }
 
     pub fn reset(&mut self, tick: u64) {

@@ -47,7 +47,7 @@ pub(crate) enum Source {
     Transmit,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usart {
     txc: bool,
     overrun: bool,
@@ -66,18 +66,7 @@ pub(crate) struct Usart {
 
 impl Usart {
     pub fn new() -> Self {
-        Self {
-            txc: false,
-            overrun: false,
-            u2x: false,
-            b: 0,
-            c: 0x06,
-            ubrr: 0,
-            waiting: None,
-            sending: None,
-            received: VecDeque::new(),
-            incoming: VecDeque::new(),
-        }
+        Self { c: 0x06, ..Self::default() }
     }
 
     pub fn reset(&mut self) {

@@ -4,12 +4,14 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Block, Cx, merge};
+use super::{Block, Cx, Stm32, merge};
 
 /// The line of the RTC's wakeup timer.
 pub(crate) const RTC_WAKEUP: u32 = 20;
 /// Lines 0 to 15 are pins.
 pub(crate) const PINS: u32 = 0xFFFF;
+/// The lines behind its interrupts: 0 to 4, 5 to 9, 10 to 15, the RTC's wakeup timer.
+const INTERRUPTS: [u32; 8] = [1, 2, 4, 8, 0x10, 0x3E0, 0xFC00, 1 << RTC_WAKEUP];
 /// Lines that have an edge to look for, in words of 32.
 const EDGES: [u32; 2] = [0x007D_FFFF, 0x0000_0078];
 
@@ -57,11 +59,6 @@ impl Exti {
         self.event |= lines & self.emr[word] != 0;
     }
 
-    /// Lines 0 to 31 that interrupt.
-    pub fn asking(&self) -> u32 {
-        self.pr[0] & self.imr[0]
-    }
-
     /// Lines 0 to 31 that have had their edge and are not cleared: with one the Stop modes are not entered (RM0351 p. 156).
     pub fn pending(&self) -> u32 {
         self.pr[0]
@@ -78,7 +75,7 @@ impl Exti {
     }
 }
 
-impl Block for Exti {
+impl Block<Stm32> for Exti {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         let word = (off >> 5) as usize;
         Ok(match off & 0x1F {
@@ -108,6 +105,11 @@ impl Block for Exti {
         }
         Ok(())
     }
+
+    fn asks(&mut self) -> u32 {
+        let lines = self.pr[0] & self.imr[0];
+        (0..8).fold(0, |asks, i| asks | u32::from(lines & INTERRUPTS[i] != 0) << i)
+    }
 }
 
 #[cfg(test)]
@@ -120,8 +122,8 @@ mod tests {
         e.imr[0] = 1 | 2;
         e.emr[0] = 4;
         e.set_levels(1 | 2);
-        assert_eq!((e.pr[0], e.asking(), e.event), (1, 1, false));
+        assert_eq!((e.pr[0], e.asks(), e.event), (1, 1, false));
         e.set_levels(4);
-        assert_eq!((e.pr[0], e.asking(), e.event), (7, 3, true));
+        assert_eq!((e.pr[0], e.asks(), e.event), (7, 3, true));
     }
 }

@@ -5,14 +5,16 @@
 //! Memory changes when an operation ends. A supply cut in between leaves a double word of which some bits are
 //! programmed, or a page of which some bits are erased, by the machine's seed.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::{Picos, StateId, Width};
 
 use super::art::Art;
-use super::{Block, Cx, merge, only};
-use crate::accounts::{self, Event};
-use crate::clock::splitmix64;
+use super::{Block, Cx, Stm32, merge, only};
+use crate::accounts::Event;
+use crate::blocks::flash_cells::{self, Operation, Running, as_is};
 use crate::device::us;
 use crate::instruments::lint::LintKind;
 
@@ -61,12 +63,6 @@ const CR_PLAIN: u32 = PG | PER | MER1 | 0xFF << 3 | BKER | MER2 | EOPIE | ERRIE;
 const OPTR_DELIVERED: u32 = 0xFFEF_F8AA;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Operation {
-    Program { offset: u32, bytes: Vec<u8> },
-    Erase { from: u32, to: u32 },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Flash {
     pub art: Art,
     acr: u32,
@@ -77,7 +73,7 @@ pub(crate) struct Flash {
     jammed: bool,
     /// The first half of a double word.
     first: Option<(u32, u32)>,
-    running: Option<(Operation, u128)>,
+    running: Running,
     bank_bytes: u32,
 }
 
@@ -86,13 +82,13 @@ impl Flash {
         Self {
             art: Art::new(&dev.art),
             acr: ACR_RESET,
-            sr: 0,
             cr: LOCK | OPTLOCK,
+            bank_bytes: dev.flash.bank_bytes,
+            sr: 0,
             key: 0,
             jammed: false,
             first: None,
             running: None,
-            bank_bytes: dev.flash.bank_bytes,
         }
     }
 
@@ -106,7 +102,7 @@ impl Flash {
     }
 
     pub fn busy_until(&self) -> Option<Picos> {
-        self.running.as_ref().map(|(_, t)| Picos(*t))
+        flash_cells::ends(&self.running)
     }
 
     fn bank(&self, offset: u32) -> u32 {
@@ -115,21 +111,14 @@ impl Flash {
 
     /// Whether the bank of an offset in the flash is worked on and cannot be read.
     pub fn is_busy(&self, offset: u32) -> bool {
-        match &self.running {
-            None => false,
-            Some((Operation::Program { offset: at, .. }, _)) => self.bank(*at) == self.bank(offset),
-            Some((Operation::Erase { from, to }, _)) => {
-                (self.bank(*from)..=self.bank(*to - 1)).contains(&self.bank(offset))
-            }
-        }
+        let touches = |range: &Range<u32>| {
+            (self.bank(range.start)..=self.bank(range.end - 1)).contains(&self.bank(offset))
+        };
+        self.running.as_ref().is_some_and(|(o, _)| o.touches().iter().any(touches))
     }
 
     pub fn state(&self, write: StateId, erase: StateId) -> StateId {
-        match &self.running {
-            None => accounts::IDLE,
-            Some((Operation::Program { .. }, _)) => write,
-            Some((Operation::Erase { .. }, _)) => erase,
-        }
+        flash_cells::state(&self.running, write, erase)
     }
 
     /// A store to flash at `offset`.
@@ -163,8 +152,8 @@ impl Flash {
             None => self.sr |= PGAERR,
             Some((first, low)) if offset == first + 4 => {
                 let bytes = [low.to_le_bytes(), value.to_le_bytes()].concat();
-                let time = cx.dev.flash.double_word_program_us;
-                self.begin(Operation::Program { offset: first, bytes }, time, cx);
+                let time = cx.dev.stm32l4().flash.double_word_program_us;
+                self.begin(Operation::Program { addr: first, bytes }, time, cx);
                 cx.accounts.count(Event::FlashDoubleWordWrite);
             }
             Some(_) => self.sr |= PGAERR,
@@ -183,7 +172,7 @@ impl Flash {
             self.sr |= PGSERR;
             return;
         }
-        let f = &cx.dev.flash;
+        let f = &cx.dev.stm32l4().flash;
         let (from, to, ms) = match (self.cr & PER != 0, self.cr & (MER1 | MER2)) {
             (true, 0) => {
                 let bank = if self.cr & BKER != 0 { self.bank_bytes } else { 0 };
@@ -200,59 +189,34 @@ impl Flash {
         };
         let page = self.cr & PER != 0;
         cx.accounts.count(if page { Event::FlashPageErase } else { Event::FlashMassErase });
-        self.begin(Operation::Erase { from, to }, ms * 1e3, cx);
+        self.begin(Operation::Erase(vec![from..to]), ms * 1e3, cx);
     }
 
-    /// Ends an operation that is due: `poke` changes memory.
-    pub fn event(
-        &mut self,
-        now: Picos,
-        memory: &dyn Fn(u32) -> u8,
-        poke: &mut dyn FnMut(u32, u8),
-    ) -> bool {
-        let Some((operation, _)) = self.running.take_if(|(_, t)| *t <= now.0) else {
-            return false;
-        };
-        match operation {
-            Operation::Program { offset, bytes } => {
-                // Only an erased double word, or zeros over anything, can be programmed (RM0351 3.3.7).
-                let erased = (offset..offset + 8).all(|a| memory(a) == 0xFF);
-                if erased || bytes.iter().all(|b| *b == 0) {
-                    (offset..).zip(bytes).for_each(|(a, new)| poke(a, new));
-                } else {
-                    self.sr |= PROGERR;
-                }
-            }
-            Operation::Erase { from, to } => (from..to).for_each(|a| poke(a, 0xFF)),
+    /// Ends the operation that is due.
+    pub fn event(&mut self, memory: &mut [u8]) {
+        // Only an erased double word, or zeros over anything, can be programmed (RM0351 3.3.7).
+        if let Some((Operation::Program { addr, bytes }, _)) = &self.running
+            && bytes.iter().any(|b| *b != 0)
+            && memory[as_is(*addr)..][..bytes.len()].iter().any(|b| *b != 0xFF)
+        {
+            self.sr |= PROGERR;
+            self.running = None;
+        } else {
+            flash_cells::finish(&mut self.running, memory, as_is);
         }
         if self.cr & EOPIE != 0 && self.sr & ERRORS == 0 {
             self.sr |= EOP;
         }
         self.art.flash_changed();
-        true
     }
 
-    /// The supply goes away: what was under way is left half done.
-    pub fn cut(
-        &mut self,
-        seed: u64,
-        memory: &dyn Fn(u32) -> u8,
-        poke: &mut dyn FnMut(u32, u8),
-    ) -> bool {
-        let Some((operation, _)) = self.running.take() else { return false };
-        let noise = |a: u32| splitmix64(seed ^ u64::from(a)) as u8;
-        match operation {
-            Operation::Program { offset, bytes } => {
-                for (a, new) in (offset..).zip(bytes) {
-                    poke(a, memory(a) & (new | noise(a)));
-                }
-            }
-            Operation::Erase { from, to } => {
-                (from..to).for_each(|a| poke(a, memory(a) | noise(a)));
-            }
+    /// The supply goes away: what was under way is left half done. False if nothing was.
+    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> bool {
+        let cut = !flash_cells::cut(&mut self.running, memory, as_is, seed).is_empty();
+        if cut {
+            self.art.flash_changed();
         }
-        self.art.flash_changed();
-        true
+        cut
     }
 
     fn write_acr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
@@ -314,7 +278,7 @@ impl Flash {
     }
 }
 
-impl Block for Flash {
+impl Block<Stm32> for Flash {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             ACR => self.acr,
@@ -338,11 +302,14 @@ impl Block for Flash {
         Ok(())
     }
 
-    fn asks(&self) -> bool {
-        self.cr & EOPIE != 0 && self.sr & EOP != 0 || self.cr & ERRIE != 0 && self.sr & ERRORS != 0
+    fn asks(&mut self) -> u32 {
+        u32::from(
+            self.cr & EOPIE != 0 && self.sr & EOP != 0
+                || self.cr & ERRIE != 0 && self.sr & ERRORS != 0,
+        )
     }
 
-    fn may_ask(&self) -> bool {
+    fn may_ask(&self, _: &()) -> bool {
         self.cr & (EOPIE | ERRIE) != 0 && self.running.is_some()
     }
 }

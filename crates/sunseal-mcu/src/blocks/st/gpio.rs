@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Block, Cx, merge};
+use super::{Block, Cx, Stm32, merge};
 
 const MODER: u32 = 0x00;
 const OTYPER: u32 = 0x04;
@@ -24,7 +24,7 @@ const OUTPUT: u32 = 1;
 const ANALOG: u32 = 3;
 const PULL_UP: u32 = 1;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Gpio {
     letter: u8,
     moder: u32,
@@ -49,18 +49,7 @@ impl Gpio {
             b'H' => (0x0000_000F, 0, 0),
             _ => (0xFFFF_FFFF, 0, 0),
         };
-        Self {
-            letter,
-            moder,
-            otyper: 0,
-            ospeedr,
-            pupdr,
-            odr: 0,
-            afr: [0; 2],
-            ascr: 0,
-            driven: 0,
-            levels: 0,
-        }
+        Self { letter, moder, ospeedr, pupdr, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -111,7 +100,7 @@ impl Gpio {
     }
 }
 
-impl Block for Gpio {
+impl Block<Stm32> for Gpio {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             MODER => self.moder,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
@@ -19,7 +19,7 @@ const START: u32 = 0xCCCC;
 const RELOAD: u32 = 0xAAAA;
 const UNLOCK: u32 = 0x5555;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Iwdg {
     started: bool,
     unlocked: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Iwdg {
 
 impl Iwdg {
     pub fn new() -> Self {
-        Self { started: false, unlocked: false, pr: 0, rlr: 0xFFF, origin: 0, clock: Line::STOPPED }
+        Self { rlr: 0xFFF, ..Self::default() }
     }
 
     /// Started, it keeps LSI on.
@@ -44,7 +44,7 @@ impl Iwdg {
     }
 }
 
-impl Block for Iwdg {
+impl Block<Stm32> for Iwdg {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             KR | SR => 0,
@@ -87,7 +87,7 @@ impl Block for Iwdg {
         self.origin = self.clock.ticks_at(now).saturating_sub(gone);
     }
 
-    fn due(&self) -> Option<Picos> {
+    fn due(&self, _: &()) -> Option<Picos> {
         let ticks = (4u64 << self.pr) * u64::from(self.rlr + 1);
         let end = self.clock.time_of(self.origin + ticks);
         (self.started && end != Picos::MAX).then_some(end)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 
 const ISR: u32 = 0x00;
@@ -31,14 +31,15 @@ const CFGR_KNOWN: u32 = PRESC | 7 << 20;
 /// Periods of the kernel clock until a value written to CMP or ARR has arrived; assumed.
 const ARRIVAL: u64 = 2;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Counts {
+    #[default]
     Not,
     Once,
     On,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lptim {
     isr: u32,
     ier: u32,
@@ -57,20 +58,7 @@ pub(crate) struct Lptim {
 
 impl Lptim {
     pub fn new() -> Self {
-        Self {
-            isr: 0,
-            ier: 0,
-            cfgr: 0,
-            enabled: false,
-            counts: Counts::Not,
-            cmp: 0,
-            arr: 1,
-            cnt: 0,
-            origin: 0,
-            cmp_arrives: None,
-            arr_arrives: None,
-            clock: Line::STOPPED,
-        }
+        Self { arr: 1, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -146,7 +134,7 @@ impl Lptim {
     }
 }
 
-impl Block for Lptim {
+impl Block<Stm32> for Lptim {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         self.sync(cx.now);
         Ok(match off {
@@ -212,7 +200,7 @@ impl Block for Lptim {
         }
     }
 
-    fn due(&self) -> Option<Picos> {
+    fn due(&self, _: &()) -> Option<Picos> {
         let fresh = self.ier & !self.isr;
         let counted = |flag: u32, value: u32| {
             let counts = (fresh & flag != 0).then(|| self.until(value)).flatten()?;
@@ -229,16 +217,16 @@ impl Block for Lptim {
         (t != Picos::MAX).then_some(t)
     }
 
-    fn advance(&mut self, t: Picos) {
+    fn advance(&mut self, _: &(), t: Picos) {
         self.sync(t);
     }
 
-    fn asks(&self) -> bool {
-        self.ier & self.isr & FLAGS != 0
+    fn asks(&mut self) -> u32 {
+        u32::from(self.ier & self.isr & FLAGS != 0)
     }
 
-    fn may_ask(&self) -> bool {
-        self.due().is_some()
+    fn may_ask(&self, _: &()) -> bool {
+        self.due(&()).is_some()
     }
 }
 
@@ -255,9 +243,9 @@ mod tests {
         t.clocked(&line, Picos(0));
         t.cfgr = 1 << 9;
         t.counts = Counts::On;
-        assert_eq!(t.due(), Some(us(80)));
+        assert_eq!(t.due(&()), Some(us(80)));
         t.sync(us(81));
-        assert_eq!((t.cnt, t.isr, t.due()), (40, CMPM, Some(us(198))));
+        assert_eq!((t.cnt, t.isr, t.due(&())), (40, CMPM, Some(us(198))));
         t.sync(us(210));
         assert_eq!((t.cnt, t.isr), (5, CMPM | ARRM));
         t.counts = Counts::Once;

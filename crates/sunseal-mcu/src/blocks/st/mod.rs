@@ -17,15 +17,10 @@ pub(crate) mod usart;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
-use sunseal_trace::{Cycles, Picos};
 
-use crate::accounts::Accounts;
-use crate::clock::Line;
-use crate::device::Stm32l4;
-use crate::instruments::lint::{LintKind, Lints};
-use crate::instruments::taint::Follow;
+use super::{Access, Family};
 
-pub(crate) use super::wide::merge;
+pub(crate) use super::wide::{Block, merge};
 
 /// Why the chip is reset: the flag of RCC_CSR that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,67 +49,24 @@ pub(crate) struct Fx {
     pub blocks_reset: Option<(u32, u32)>,
 }
 
-/// What a block sees during an access or an event.
-pub(crate) struct Cx<'a> {
-    pub now: Picos,
-    pub at: Cycles,
-    pub addr: u32,
-    pub dev: &'a Stm32l4,
-    pub chip: &'a str,
-    pub accounts: &'a mut Accounts,
-    pub lints: &'a mut Lints,
-    pub fx: &'a mut Fx,
+/// The STM32L4 as its blocks see it: each has been told its clock.
+pub(crate) enum Stm32 {}
+
+impl Family for Stm32 {
+    type Lines = ();
+    type Fx = Fx;
+    type Beside = Beside;
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Beside {
     /// Of this unit's random numbers.
     pub seed: u64,
     /// PWR_CR1.DBP: registers of the backup domain may be written.
     pub backup_writable: bool,
 }
 
-impl Cx<'_> {
-    #[cold]
-    pub fn no_register(&self) -> Fault {
-        Fault::device(self.addr, format!("{} has no modelled register here", self.chip))
-    }
-
-    #[cold]
-    pub fn refuse(&self, what: impl Into<String>) -> Fault {
-        Fault::device(self.addr, what)
-    }
-
-    pub fn lint(&mut self, kind: LintKind) {
-        self.lints.report(kind, self.addr, self.at);
-    }
-}
-
-/// A peripheral block on a 32-bit bus.
-pub(crate) trait Block {
-    /// How secrets go through it.
-    const TAINT: Follow = Follow::Hole;
-
-    fn read(&mut self, off: u32, mask: u32, cx: &mut Cx<'_>) -> Result<u32, Fault>;
-    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault>;
-
-    /// Its clock is now another, or ticks at another rate.
-    fn clocked(&mut self, _clock: &Line, _now: Picos) {}
-
-    /// When something happens in it next.
-    fn due(&self) -> Option<Picos> {
-        None
-    }
-
-    /// What is due at `t` happens, where nothing outside the block takes part.
-    fn advance(&mut self, _t: Picos) {}
-
-    /// Whether its interrupt is asked for.
-    fn asks(&self) -> bool {
-        false
-    }
-
-    /// Whether an interrupt that is enabled may come by itself.
-    fn may_ask(&self) -> bool {
-        false
-    }
-}
+pub(crate) type Cx<'a> = Access<'a, Stm32>;
 
 /// Refuses bits of a register whose functions are not modelled.
 pub(crate) fn only(value: u32, known: u32, what: &str, cx: &Cx<'_>) -> Result<(), Fault> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::{Line, splitmix64};
 
 const CR: u32 = 0x00;
@@ -15,7 +15,7 @@ const RNGEN: u32 = 1 << 2;
 const IE: u32 = 1 << 3;
 const DRDY: u32 = 1;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rng {
     cr: u32,
     /// How many words it has given.
@@ -29,14 +29,7 @@ pub(crate) struct Rng {
 
 impl Rng {
     pub fn new(cycles_per_word: u64) -> Self {
-        Self {
-            cr: 0,
-            given: 0,
-            ready: u128::MAX,
-            there: false,
-            cycles_per_word,
-            clock: Line::STOPPED,
-        }
+        Self { ready: u128::MAX, cycles_per_word, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -54,9 +47,9 @@ impl Rng {
     }
 }
 
-impl Block for Rng {
+impl Block<Stm32> for Rng {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
-        self.advance(cx.now);
+        self.advance(&(), cx.now);
         Ok(match off {
             CR => self.cr,
             SR => u32::from(self.there) * DRDY,
@@ -65,7 +58,7 @@ impl Block for Rng {
             DR => {
                 self.given += 1;
                 self.begin(cx.now);
-                splitmix64(cx.seed ^ 0x726E_6721 ^ self.given << 32) as u32
+                splitmix64(cx.beside.seed ^ 0x726E_6721 ^ self.given << 32) as u32
             }
             _ => return Err(cx.no_register()),
         })
@@ -99,20 +92,20 @@ impl Block for Rng {
         self.clock = *clock;
     }
 
-    fn due(&self) -> Option<Picos> {
+    fn due(&self, _: &()) -> Option<Picos> {
         let waited_for = self.cr & IE != 0 && self.is_on() && !self.there;
         (waited_for && self.ready != u128::MAX).then_some(Picos(self.ready))
     }
 
-    fn advance(&mut self, t: Picos) {
+    fn advance(&mut self, _: &(), t: Picos) {
         self.there |= self.is_on() && self.ready <= t.0;
     }
 
-    fn asks(&self) -> bool {
-        self.cr & IE != 0 && self.there
+    fn asks(&mut self) -> u32 {
+        u32::from(self.cr & IE != 0 && self.there)
     }
 
-    fn may_ask(&self) -> bool {
-        self.due().is_some()
+    fn may_ask(&self, _: &()) -> bool {
+        self.due(&()).is_some()
     }
 }

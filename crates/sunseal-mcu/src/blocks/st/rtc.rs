@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
@@ -37,7 +37,7 @@ const WUTF: u32 = 1 << 10;
 const DAY_S: u64 = 86_400;
 const MONTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rtc {
     /// RCC_BDCR.RTCEN lets the RTC run.
     on: bool,
@@ -75,21 +75,7 @@ fn number(bcd: u32) -> Option<u64> {
 
 impl Rtc {
     pub fn new() -> Self {
-        Self {
-            on: false,
-            cr: 0,
-            prer: 0x007F_00FF,
-            wutr: 0xFFFF,
-            init: false,
-            wutf: false,
-            key: 0,
-            seconds: 0,
-            origin: 0,
-            weekday: 1,
-            wakes: None,
-            backup: [0; 32],
-            clock: Line::STOPPED,
-        }
+        Self { prer: 0x007F_00FF, wutr: 0xFFFF, weekday: 1, ..Self::default() }
     }
 
     /// The wakeup timer has run out and its interrupt is let through: line 20 of EXTI.
@@ -237,7 +223,7 @@ impl Rtc {
     }
 }
 
-impl Block for Rtc {
+impl Block<Stm32> for Rtc {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             TR => self.tr(cx.now),
@@ -262,7 +248,7 @@ impl Block for Rtc {
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let bits = value & mask;
-        if !cx.backup_writable && off != WPR {
+        if !cx.beside.backup_writable && off != WPR {
             cx.lint(LintKind::LockedBits);
             return Ok(());
         }
@@ -313,13 +299,13 @@ impl Block for Rtc {
         self.wakes = self.wakes.map(|tick| (tick + new).saturating_sub(old));
     }
 
-    fn due(&self) -> Option<Picos> {
+    fn due(&self, _: &()) -> Option<Picos> {
         let waited_for = self.on && self.cr & WUTIE != 0 && !self.wutf;
         let t = self.clock.time_of(self.wakes.filter(|_| waited_for)?);
         (t != Picos::MAX).then_some(t)
     }
 
-    fn advance(&mut self, t: Picos) {
+    fn advance(&mut self, _: &(), t: Picos) {
         let ticks = self.clock.ticks_at(t);
         let (step, counts) = self.wakeup_period();
         if let Some(tick) = self.wakes.filter(|tick| self.on && *tick <= ticks) {
@@ -362,10 +348,10 @@ mod tests {
         let mut r = rtc();
         (r.cr, r.wutr) = (4 | WUTE | WUTIE, 9);
         r.start_wakeup(Picos(s(5).0 + 300_000_000_000));
-        assert_eq!(r.due(), Some(s(15)));
-        r.advance(s(15));
-        assert!(r.wakeup() && r.due().is_none());
+        assert_eq!(r.due(&()), Some(s(15)));
+        r.advance(&(), s(15));
+        assert!(r.wakeup() && r.due(&()).is_none());
         r.wutf = false;
-        assert_eq!(r.due(), Some(s(25)));
+        assert_eq!(r.due(&()), Some(s(25)));
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 
 const CR1: u32 = 0x00;
@@ -38,7 +38,7 @@ const OVR: u32 = 1 << 6;
 const BSY: u32 = 1 << 7;
 const FIFO: usize = 4;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spi {
     cr1: u32,
     cr2: u32,
@@ -52,16 +52,7 @@ pub(crate) struct Spi {
 
 impl Spi {
     pub fn new() -> Self {
-        Self {
-            cr1: 0,
-            cr2: DS_8,
-            crcpr: 7,
-            out: VecDeque::new(),
-            come: VecDeque::new(),
-            overrun: false,
-            shifting: None,
-            clock: Line::STOPPED,
-        }
+        Self { cr2: DS_8, crcpr: 7, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -148,7 +139,7 @@ impl Spi {
     }
 }
 
-impl Block for Spi {
+impl Block<Stm32> for Spi {
     fn read(&mut self, off: u32, mask: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             CR1 => self.cr1,
@@ -204,16 +195,16 @@ impl Block for Spi {
         self.clock = *clock;
     }
 
-    fn due(&self) -> Option<Picos> {
+    fn due(&self, _: &()) -> Option<Picos> {
         self.shifting.map(|(_, end)| Picos(end))
     }
 
-    fn asks(&self) -> bool {
+    fn asks(&mut self) -> u32 {
         let sr = self.sr();
-        self.cr2 & RXNEIE != 0 && sr & RXNE != 0 || self.cr2 & TXEIE != 0 && sr & TXE != 0
+        (self.cr2 & RXNEIE != 0 && sr & RXNE != 0 || self.cr2 & TXEIE != 0 && sr & TXE != 0).into()
     }
 
-    fn may_ask(&self) -> bool {
+    fn may_ask(&self, _: &()) -> bool {
         self.cr2 & (RXNEIE | TXEIE) != 0 && self.shifting.is_some()
     }
 }

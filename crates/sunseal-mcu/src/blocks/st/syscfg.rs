@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Syscfg {
@@ -18,7 +18,7 @@ impl Syscfg {
     }
 }
 
-impl Block for Syscfg {
+impl Block<Stm32> for Syscfg {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             0x00 => 0,

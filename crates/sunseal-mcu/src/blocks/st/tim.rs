@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
@@ -34,7 +34,7 @@ const CR1_KNOWN: u32 = CEN | UDIS | URS | OPM | ARPE;
 const UIF: u32 = 1;
 const INTERRUPTS: u32 = 0x1F;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tim {
     /// The greatest count that the counter holds.
     most: u32,
@@ -59,22 +59,7 @@ impl Tim {
     /// A timer of 16 or 32 bits.
     pub fn new(bits: u32) -> Self {
         let most = u32::MAX >> (32 - bits);
-        Self {
-            most,
-            cr1: 0,
-            dier: 0,
-            sr: 0,
-            ccmr: [0; 2],
-            ccer: 0,
-            ccr: [0; 4],
-            psc: 0,
-            psc_next: 0,
-            arr: most,
-            arr_next: most,
-            cnt: 0,
-            origin: 0,
-            clock: Line::STOPPED,
-        }
+        Self { most, arr: most, arr_next: most, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -168,7 +153,7 @@ impl Tim {
     }
 }
 
-impl Block for Tim {
+impl Block<Stm32> for Tim {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         self.sync(cx.now);
         Ok(match off {
@@ -253,7 +238,7 @@ impl Block for Tim {
         self.origin = self.clock.ticks_at(now).saturating_sub(rest);
     }
 
-    fn due(&self) -> Option<Picos> {
+    fn due(&self, _: &()) -> Option<Picos> {
         if !self.runs() {
             return None;
         }
@@ -264,16 +249,16 @@ impl Block for Tim {
         self.time_of(compares.chain(update).min()?)
     }
 
-    fn advance(&mut self, t: Picos) {
+    fn advance(&mut self, _: &(), t: Picos) {
         self.sync(t);
     }
 
-    fn asks(&self) -> bool {
-        self.dier & self.sr & INTERRUPTS != 0
+    fn asks(&mut self) -> u32 {
+        u32::from(self.dier & self.sr & INTERRUPTS != 0)
     }
 
-    fn may_ask(&self) -> bool {
-        self.due().is_some()
+    fn may_ask(&self, _: &()) -> bool {
+        self.due(&()).is_some()
     }
 }
 
@@ -298,9 +283,9 @@ mod tests {
         let mut t = timer(9, 3);
         t.dier = 1 | 4;
         t.ccr[1] = 6;
-        assert_eq!(t.due(), Some(us(4 * 6)));
+        assert_eq!(t.due(&()), Some(us(4 * 6)));
         t.sync(us(25));
-        assert_eq!((t.cnt, t.sr & 5, t.due()), (6, 4, Some(us(40))));
+        assert_eq!((t.cnt, t.sr & 5, t.due(&())), (6, 4, Some(us(40))));
         t.sync(us(40 + 4 * 23));
         assert_eq!((t.cnt, t.sr & 1), (3, 1));
         t.cr1 |= OPM;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Block, Cx, merge, only};
+use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 
 const CR1: u32 = 0x00;
@@ -49,7 +49,7 @@ const BUSY: u32 = 1 << 16;
 const TEACK: u32 = 1 << 21;
 const REACK: u32 = 1 << 22;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usart {
     cr1: u32,
     cr2: u32,
@@ -71,21 +71,7 @@ pub(crate) struct Usart {
 
 impl Usart {
     pub fn new() -> Self {
-        Self {
-            cr1: 0,
-            cr2: 0,
-            cr3: 0,
-            brr: 0,
-            rtor: 0,
-            gtpr: 0,
-            rdr: 0,
-            flags: TC,
-            tdr: None,
-            shifting: None,
-            idle_until: 0,
-            coming: VecDeque::new(),
-            clock: Line::STOPPED,
-        }
+        Self { flags: TC, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -201,7 +187,7 @@ impl Usart {
     }
 }
 
-impl Block for Usart {
+impl Block<Stm32> for Usart {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             CR1 => self.cr1,
@@ -266,14 +252,14 @@ impl Block for Usart {
         self.clock = *clock;
     }
 
-    fn due(&self) -> Option<Picos> {
+    fn due(&self, _: &()) -> Option<Picos> {
         let sent = self.shifting.map(|(_, end)| end);
         let come = self.coming.front().map(|(t, _)| *t);
         sent.into_iter().chain(come).min().map(Picos)
     }
 
     /// Bytes that have arrived.
-    fn advance(&mut self, t: Picos) {
+    fn advance(&mut self, _: &(), t: Picos) {
         while let Some(&(_, byte)) = self.coming.front().filter(|(at, _)| *at <= t.0) {
             self.coming.pop_front();
             if !self.on(RE) || !self.clock.is_running() {
@@ -290,14 +276,15 @@ impl Block for Usart {
         }
     }
 
-    fn asks(&self) -> bool {
+    fn asks(&mut self) -> u32 {
         let isr = self.isr();
-        self.cr1 & RXNEIE != 0 && isr & (RXNE | ORE) != 0
+        let asks = self.cr1 & RXNEIE != 0 && isr & (RXNE | ORE) != 0
             || self.cr1 & TCIE != 0 && isr & TC != 0
-            || self.cr1 & TXEIE != 0 && isr & TXE != 0
+            || self.cr1 & TXEIE != 0 && isr & TXE != 0;
+        asks.into()
     }
 
-    fn may_ask(&self) -> bool {
+    fn may_ask(&self, _: &()) -> bool {
         self.cr1 & (TCIE | TXEIE) != 0 && self.shifting.is_some()
             || self.on(RE) && self.cr1 & RXNEIE != 0 && !self.coming.is_empty()
     }

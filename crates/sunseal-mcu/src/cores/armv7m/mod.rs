@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, de::DeserializeOwned};
 use sunseal_isa::Fault;
-use sunseal_isa::thumb::{Bus, Cpu};
-use sunseal_trace::{ComponentId, Cycles, Picos};
+use sunseal_isa::thumb::{Bus, Cpu, Scb};
+use sunseal_trace::{ComponentId, Cycles, Picos, Width};
 
 use crate::clock::Line;
 use crate::common::{Common, Drive};
@@ -50,7 +50,7 @@ macro_rules! reaches {
             self.facts.nvic.priority_mask()
         }
         fn set_exception(&mut self, number: u32) {
-            self.exception = number;
+            self.side.exception = number;
         }
         fn late_arrival_cycles(&self) -> Cycles {
             self.facts.core_timing.late_arrival_cycles.into()
@@ -68,7 +68,7 @@ macro_rules! reaches {
             Soc::update_clocks(self, now, cycles);
         }
         fn set_deadline(&mut self, deadline: Cycles) {
-            self.deadline = deadline;
+            self.side.deadline = deadline;
         }
         fn asleep(&self) -> bool {
             self.r.sleep.is_some()
@@ -95,7 +95,7 @@ macro_rules! reaches {
             Soc::abort_flash(self, seed);
         }
         fn take_changed(&mut self) -> bool {
-            std::mem::take(&mut self.changed)
+            std::mem::take(&mut self.side.changed)
         }
         fn drive(&mut self, drives: Vec<Drive>) {
             Soc::drive(self, drives);
@@ -104,32 +104,183 @@ macro_rules! reaches {
 }
 pub(crate) use reaches;
 
-/// The same of the bus.
+/// The same of the bus, and plain accesses.
 macro_rules! bus_reaches {
     () => {
+        const WAITS: bool = true;
+
+        #[inline]
+        fn read(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u32, Fault> {
+            match self.memory.read_plain(addr, width) {
+                Some(value) => Ok(value),
+                None => self.read_slow(addr, width, at),
+            }
+        }
+        #[inline]
+        fn write(&mut self, addr: u32, width: Width, value: u32, at: Cycles) -> Result<(), Fault> {
+            if self.memory.write_plain(addr, width, value) {
+                return Ok(());
+            }
+            self.write_slow(addr, width, value, at)
+        }
+        #[inline(always)]
+        fn read_plain(&self, addr: u32, width: Width, _at: Cycles) -> Option<u32> {
+            self.memory.read_plain(addr, width)
+        }
+        #[inline(always)]
+        fn write_plain(&mut self, addr: u32, width: Width, value: u32, _at: Cycles) -> bool {
+            self.memory.write_plain(addr, width, value)
+        }
         #[inline]
         fn cacheable(&self, addr: u32) -> bool {
             is_flash(addr)
         }
         #[inline]
         fn deadline(&self) -> Cycles {
-            self.deadline
+            self.side.deadline
         }
         #[inline]
         fn scb(&self) -> &Scb {
-            &self.scb
+            &self.side.scb
         }
         #[inline]
         fn scb_mut(&mut self) -> &mut Scb {
-            &mut self.scb
+            &mut self.side.scb
         }
         #[inline(always)]
         fn stall(&mut self) -> Cycles {
-            if self.stall == 0 { 0 } else { std::mem::take(&mut self.stall) }
+            if self.side.stall == 0 { 0 } else { std::mem::take(&mut self.side.stall) }
         }
     };
 }
 pub(crate) use bus_reaches;
+
+/// Accesses to registers, Arm's own among them, and to single bits. `$reset` asks the chip for the reset of AIRCR.SYSRESETREQ.
+macro_rules! core_registers {
+    ($reset:expr) => {
+        /// None where Arm has no register.
+        #[inline]
+        fn read_core(&mut self, addr: u32, at: Cycles) -> Option<Result<u32, Fault>> {
+            if addr < DWT {
+                return None;
+            }
+            let (now, clock) = (self.time_of(at), self.r.lines.fclk);
+            let access = arm!(self, &clock, addr, at, now);
+            if (SCS..SCS + 0x1000).contains(&addr) && self.common.dev.gap_at(addr).is_none() {
+                return Some(self.r.scs.read(
+                    addr - SCS,
+                    self.side.exception,
+                    &self.side.scb,
+                    &access,
+                ));
+            }
+            let trace = self.r.scs.trace_enabled();
+            (addr & !0xFFF == DWT).then(|| self.r.dwt.read(addr - DWT, trace, &access))
+        }
+
+        #[inline]
+        fn write_core(
+            &mut self,
+            addr: u32,
+            value: u32,
+            mask: u32,
+            at: Cycles,
+        ) -> Option<Result<(), Fault>> {
+            if addr < DWT {
+                return None;
+            }
+            let (now, clock) = (self.time_of(at), self.r.lines.fclk);
+            let mut access = arm!(self, &clock, addr, at, now);
+            let trace = self.r.scs.trace_enabled();
+            if (SCS..SCS + 0x1000).contains(&addr) && self.common.dev.gap_at(addr).is_none() {
+                let done =
+                    self.r.scs.write(addr - SCS, value, mask, &mut self.side.scb, &mut access);
+                if access.reset {
+                    let ask: fn(&mut Fx) = $reset;
+                    ask(&mut self.fx);
+                }
+                let after = self.r.scs.trace_enabled();
+                if after != trace {
+                    self.r.dwt.trace_switched(after, at);
+                }
+                return Some(done);
+            }
+            (addr & !0xFFF == DWT)
+                .then(|| self.r.dwt.write(addr - DWT, value, mask, trace, &access))
+        }
+
+        fn read_register(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u32, Fault> {
+            let bytes = Self::register_bytes(addr);
+            let value = if width.bytes() > bytes {
+                self.read_one(addr, 0xFFFF, at)? | self.read_one(addr + 2, 0xFFFF, at)? << 16
+            } else {
+                let (shift, bits) = lanes(addr, bytes, width);
+                self.read_one(addr & !(bytes - 1), bits << shift, at)? >> shift & bits
+            };
+            // Reading may clear a flag, and with it the next event or an interrupt is another one.
+            self.side.deadline = 0;
+            self.refresh(self.time_of(at), at);
+            Ok(value)
+        }
+
+        fn write_register(
+            &mut self,
+            addr: u32,
+            width: Width,
+            value: u32,
+            at: Cycles,
+        ) -> Result<(), Fault> {
+            // Whatever it leads to is looked at behind this instruction.
+            self.side.deadline = 0;
+            let bytes = Self::register_bytes(addr);
+            if width.bytes() > bytes {
+                self.write_one(addr, value & 0xFFFF, 0xFFFF, at)?;
+                self.write_one(addr + 2, value >> 16, 0xFFFF, at)?;
+            } else {
+                let (shift, bits) = lanes(addr, bytes, width);
+                self.write_one(addr & !(bytes - 1), (value & bits) << shift, bits << shift, at)?;
+            }
+            self.settle_effects(self.time_of(at), at);
+            Ok(())
+        }
+
+        /// A bit of a byte, by its word in an alias region.
+        fn read_bit(&mut self, addr: u32, at: Cycles) -> Result<u32, Fault> {
+            let (byte, bit) = bit_band(addr);
+            Ok(self.read(byte, Width::W8, at)? >> bit & 1)
+        }
+
+        fn write_bit(&mut self, addr: u32, value: u32, at: Cycles) -> Result<(), Fault> {
+            let (byte, bit) = bit_band(addr);
+            let old = self.read(byte, Width::W8, at)?;
+            self.write(byte, Width::W8, old & !(1 << bit) | (value & 1) << bit, at)
+        }
+    };
+}
+pub(crate) use core_registers;
+
+/// Where the bits that an access of that width touches begin in a register of `bytes`, and as many bits.
+pub(crate) fn lanes(addr: u32, bytes: u32, width: Width) -> (u32, u32) {
+    (8 * (addr & (bytes - 1)), u32::MAX >> (32 - 8 * width.bytes()))
+}
+
+/// What the bus of every chip keeps for the core.
+#[derive(Default)]
+pub(crate) struct Side {
+    pub scb: Scb,
+    /// The cycle at which the CPU's run ends; 0 ends it behind the present instruction.
+    pub deadline: Cycles,
+    /// Wait states of data accesses that the core has not been told.
+    pub stall: Cycles,
+    /// Fetches from flash may wait.
+    pub waits: bool,
+    /// IPSR, for ICSR.
+    pub exception: u32,
+    /// Flash changed: the core forgets.
+    pub changed: bool,
+    /// Flash as the last snapshot has it, until it changes.
+    pub image: Option<Arc<Vec<u8>>>,
+}
 
 /// What a Cortex-M needs of the chip around it.
 pub(crate) trait Around: Bus + Sized {

@@ -74,7 +74,7 @@ pub(crate) struct Masks {
     pub basepri: u8,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SysTick {
     csr: u32,
     reload: u32,
@@ -158,7 +158,7 @@ impl SysTick {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scs {
     /// The bits of a priority that are there, the upper ones.
     priority_mask: u8,
@@ -194,22 +194,9 @@ impl Scs {
         Self {
             priority_mask,
             inputs,
-            pending: 0,
-            active: 0,
-            enabled: 0,
-            lines: 0,
             priority: vec![0; (IRQ0 + inputs) as usize],
-            prigroup: 0,
-            scr: 0,
-            shcsr: 0,
-            cfsr: 0,
-            hfsr: 0,
-            mmfar: 0,
-            bfar: 0,
-            demcr: 0,
-            actlr: 0,
             systick: SysTick::new(reference),
-            event_register: false,
+            ..Self::default()
         }
     }
 

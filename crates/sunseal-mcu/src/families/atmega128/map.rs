@@ -30,57 +30,6 @@ pub(super) const XDIVEN: u8 = 1 << 7;
 pub(super) const ACD: u8 = 1 << 7;
 pub(super) const AS0: u8 = 1 << 3;
 
-/// Addresses in the data space (datasheet, "Register Summary").
-pub(super) mod addr {
-    pub const ADCL: u16 = 0x24;
-    pub const ADCH: u16 = 0x25;
-    pub const ADCSRA: u16 = 0x26;
-    pub const ADMUX: u16 = 0x27;
-    pub const ACSR: u16 = 0x28;
-    pub const UBRR0L: u16 = 0x29;
-    pub const UCSR0B: u16 = 0x2A;
-    pub const UCSR0A: u16 = 0x2B;
-    pub const UDR0: u16 = 0x2C;
-    pub const SPCR: u16 = 0x2D;
-    pub const SPSR: u16 = 0x2E;
-    pub const SPDR: u16 = 0x2F;
-    pub const EECR: u16 = 0x3C;
-    pub const EEDR: u16 = 0x3D;
-    pub const EEARL: u16 = 0x3E;
-    pub const EEARH: u16 = 0x3F;
-    pub const SFIOR: u16 = 0x40;
-    pub const WDTCR: u16 = 0x41;
-    pub const ASSR: u16 = 0x50;
-    pub const MCUCSR: u16 = 0x54;
-    pub const MCUCR: u16 = 0x55;
-    pub const TIFR: u16 = 0x56;
-    pub const TIMSK: u16 = 0x57;
-    pub const EIFR: u16 = 0x58;
-    pub const EIMSK: u16 = 0x59;
-    pub const EICRB: u16 = 0x5A;
-    pub const XDIV: u16 = 0x5C;
-    pub const SPMCSR: u16 = 0x68;
-    pub const EICRA: u16 = 0x6A;
-    pub const XMCRB: u16 = 0x6C;
-    pub const XMCRA: u16 = 0x6D;
-    pub const OSCCAL: u16 = 0x6F;
-    pub const TWBR: u16 = 0x70;
-    pub const TWSR: u16 = 0x71;
-    pub const TWAR: u16 = 0x72;
-    pub const TWDR: u16 = 0x73;
-    pub const TWCR: u16 = 0x74;
-    pub const ETIFR: u16 = 0x7C;
-    pub const ETIMSK: u16 = 0x7D;
-    pub const UBRR0H: u16 = 0x90;
-    pub const UCSR0C: u16 = 0x95;
-    pub const UBRR1H: u16 = 0x98;
-    pub const UBRR1L: u16 = 0x99;
-    pub const UCSR1B: u16 = 0x9A;
-    pub const UCSR1A: u16 = 0x9B;
-    pub const UDR1: u16 = 0x9C;
-    pub const UCSR1C: u16 = 0x9D;
-}
-
 /// Ports in the order of their letters: addresses of PINx, DDRx, PORTx.
 pub(super) const PORTS: [[u16; 3]; 7] = [
     [0x39, 0x3A, 0x3B],

@@ -45,20 +45,16 @@ const SERIALS: [&str; 4] = ["spi", "usart0", "usart1", "twi"];
 const SPI: usize = 0;
 const TWI: usize = 3;
 
-const FLASH: ComponentId = ComponentId(1);
-const EEPROM: ComponentId = ComponentId(2);
-const ADC: ComponentId = ComponentId(3);
-const WDT: ComponentId = ComponentId(4);
-const TIMER_OSCILLATOR: ComponentId = ComponentId(5);
-const BOD: ComponentId = ComponentId(6);
-const COMPARATOR: ComponentId = ComponentId(7);
-const ADC_NOISE_REDUCTION: StateId = StateId(5);
-const POWER_DOWN: StateId = StateId(6);
-const POWER_SAVE: StateId = StateId(7);
-const STANDBY: StateId = StateId(8);
-const EXTENDED_STANDBY: StateId = StateId(9);
-const WRITE: StateId = StateId(10);
-const ERASE: StateId = StateId(11);
+accounts::vocabulary! {
+    components
+    FLASH "flash" IDLE, EEPROM "eeprom" IDLE, ADC "adc" OFF, WDT "wdt" OFF,
+    TIMER_OSCILLATOR "timer_oscillator" OFF, BOD "bod" OFF, COMPARATOR "comparator" OFF;
+}
+accounts::vocabulary! {
+    states
+    ADC_NOISE_REDUCTION "adc_noise_reduction", POWER_DOWN "power_down", POWER_SAVE "power_save",
+    STANDBY "standby", EXTENDED_STANDBY "extended_standby", WRITE "write", ERASE "erase";
+}
 
 /// What a device file of this family lists: all of it, as its modules lie at the same addresses on every chip.
 pub(crate) fn makes() -> Makes {
@@ -111,26 +107,9 @@ pub(crate) fn known() -> Vec<(&'static str, Follow)> {
 }
 
 const NAMES: Names = Names {
-    components: &[
-        ("cpu", accounts::OFF),
-        ("flash", accounts::IDLE),
-        ("eeprom", accounts::IDLE),
-        ("adc", accounts::OFF),
-        ("wdt", accounts::OFF),
-        ("timer_oscillator", accounts::OFF),
-        ("bod", accounts::OFF),
-        ("comparator", accounts::OFF),
-    ],
+    components: COMPONENTS,
     active: "active.flash",
-    states: &[
-        "adc_noise_reduction",
-        "power_down",
-        "power_save",
-        "standby",
-        "extended_standby",
-        "write",
-        "erase",
-    ],
+    states: STATES,
     events: &[&[
         Event::EepromWrite,
         Event::EepromRead,
@@ -278,6 +257,7 @@ mod modes;
 mod registers;
 
 use map::*;
+use registers::addr;
 
 impl Registers {
     fn new(facts: &device::Atmega128) -> Self {
@@ -420,6 +400,12 @@ impl Registers {
             .iter()
             .filter(|(_, timer, flag)| of(&self.timers[*timer]) & flag != 0)
             .fold(0, |value, (bit, ..)| value | 1 << bit)
+    }
+
+    /// The flags at `now`.
+    fn flags_at(&mut self, places: &FlagPlaces, now: Picos) -> u8 {
+        (0..4).for_each(|i| self.advance_timer(i, now));
+        self.flags(places, |t| t.flags)
     }
 
     // ---- interrupts

@@ -19,18 +19,18 @@ impl Soc {
     pub(super) fn usart_at(addr: u16) -> Option<(usize, usart::Reg)> {
         use usart::Reg::{A, B, C, UbrrH, UbrrL, Udr};
         Some(match addr {
-            addr::UDR0 => (0, Udr),
-            addr::UCSR0A => (0, A),
-            addr::UCSR0B => (0, B),
-            addr::UCSR0C => (0, C),
-            addr::UBRR0L => (0, UbrrL),
-            addr::UBRR0H => (0, UbrrH),
-            addr::UDR1 => (1, Udr),
-            addr::UCSR1A => (1, A),
-            addr::UCSR1B => (1, B),
-            addr::UCSR1C => (1, C),
-            addr::UBRR1L => (1, UbrrL),
-            addr::UBRR1H => (1, UbrrH),
+            0x2C => (0, Udr),
+            0x2B => (0, A),
+            0x2A => (0, B),
+            0x95 => (0, C),
+            0x29 => (0, UbrrL),
+            0x90 => (0, UbrrH),
+            0x9C => (1, Udr),
+            0x9B => (1, A),
+            0x9A => (1, B),
+            0x9D => (1, C),
+            0x99 => (1, UbrrL),
+            0x98 => (1, UbrrH),
             _ => return None,
         })
     }
@@ -53,51 +53,7 @@ impl Soc {
             self.deadline = 0;
             return Ok(self.regs.usarts[i].read(reg));
         }
-        let r = &mut self.regs;
-        Ok(match addr {
-            addr::ADCL => r.adc.adcl(),
-            addr::ADCH => r.adc.adch(),
-            addr::ADCSRA => r.adc.adcsra(),
-            addr::ADMUX => r.adc.admux(),
-            addr::ACSR => r.acsr,
-            addr::SPCR => r.spi.spcr(),
-            addr::SPSR => r.spi.read_spsr(),
-            addr::SPDR => r.spi.read_spdr(),
-            addr::TWBR => r.twi.twbr,
-            addr::TWSR => r.twi.twsr(),
-            addr::TWAR => r.twi.twar,
-            addr::TWDR => r.twi.twdr(),
-            addr::TWCR => r.twi.twcr(),
-            addr::EECR => r.eeprom.eecr(at),
-            addr::EEDR => r.eeprom.eedr,
-            addr::EEARL => r.eeprom.eear as u8,
-            addr::EEARH => (r.eeprom.eear >> 8) as u8,
-            addr::SFIOR => r.sfior,
-            addr::WDTCR => r.wdt.read(at),
-            addr::ASSR => {
-                r.advance_timer(0, now);
-                let busy = r.asynchronous.pending.iter().enumerate();
-                let busy = busy.filter(|(_, p)| p.is_some()).fold(0, |m, (i, _)| m | 1 << i);
-                busy | if r.asynchronous.on { AS0 } else { 0 }
-            }
-            addr::MCUCSR => r.mcucsr,
-            addr::MCUCR => r.mcucr | u8::from(r.ivce.is_open(at)),
-            addr::TIFR | addr::ETIFR => {
-                (0..4).for_each(|i| r.advance_timer(i, now));
-                r.flags(if addr == addr::TIFR { TIFR_FLAGS } else { ETIFR_FLAGS }, |t| t.flags)
-            }
-            addr::TIMSK => r.flags(TIFR_FLAGS, |t| t.enabled),
-            addr::ETIMSK => r.flags(ETIFR_FLAGS, |t| t.enabled),
-            addr::EIFR => r.external.eifr(),
-            addr::EIMSK => r.external.eimsk,
-            addr::EICRB => r.external.eicrb,
-            addr::EICRA => r.external.eicra,
-            addr::XDIV => r.xdiv,
-            addr::SPMCSR => r.spm.read(at),
-            addr::XMCRA | addr::XMCRB => 0,
-            addr::OSCCAL => r.osccal,
-            _ => return Err(self.no_register(addr)),
-        })
+        self.read_own(addr, at, now)
     }
 
     pub(super) fn read_timer(&mut self, i: usize, reg: timer::Reg, now: Picos) -> u8 {
@@ -133,103 +89,26 @@ impl Soc {
             }
             return Ok(());
         }
-        let mut cx = cx!(self, addr, at);
-        let (now, io) = (cx.now, cx.io);
         if let Some((i, reg)) = Self::usart_at(addr) {
-            return self.regs.usarts[i].write(reg, value, &cx);
+            return self.regs.usarts[i].write(reg, value, &cx!(self, addr, at));
         }
         if timer_at(addr).is_some() {
             return self.write_timer(addr, value, at);
         }
-        match addr {
-            addr::ADCL | addr::ADCH => {}
-            addr::ADCSRA => self.regs.adc.write_adcsra(value, &cx),
-            addr::ADMUX => self.regs.adc.write_admux(value, &cx)?,
-            addr::ACSR => {
-                if value & 0x0C != 0 {
-                    return Err(cx.refuse(
-                        "interrupt and capture of the analog comparator (ACIE, ACIC) are not modelled",
-                    ));
-                }
-                self.regs.acsr = value & 0xC3;
-            }
-            addr::SPCR => {
-                self.regs.spi.write_spcr(value);
-                self.check_select();
-            }
-            addr::SPSR => self.regs.spi.write_spsr(value),
-            addr::SPDR => self.regs.spi.write_spdr(value, &cx),
-            addr::TWBR => self.regs.twi.twbr = value,
-            addr::TWSR => self.regs.twi.write_twsr(value),
-            addr::TWAR => self.regs.twi.twar = value,
-            addr::TWDR => self.regs.twi.write_twdr(value),
-            addr::TWCR => self.regs.twi.write_twcr(value, &mut cx),
-            addr::EECR | addr::EEDR | addr::EEARL | addr::EEARH => {
-                self.write_eeprom(addr, value, at)?;
-            }
-            addr::SFIOR => self.write_sfior(value, io, at),
-            addr::WDTCR => {
-                let line = self.regs.clocks.wdt;
-                self.regs.wdt.write(value, at, &line, now);
-            }
-            addr::ASSR => self.write_assr(value, now, at),
-            addr::MCUCSR => {
-                // Reset flags are cleared by writing zero.
-                self.regs.mcucsr &= value | mcucsr::JTD;
-                self.regs.mcucsr = self.regs.mcucsr & !mcucsr::JTD | value & mcucsr::JTD;
-            }
-            addr::MCUCR if value & mcucr::SRE != 0 => {
-                return Err(cx.refuse("external memory (MCUCR.SRE) is not modelled"));
-            }
-            addr::MCUCR => self.regs.write_mcucr(value, at),
-            addr::TIFR | addr::ETIFR | addr::TIMSK | addr::ETIMSK => {
-                self.regs.write_timer_bits(addr, value, now);
-            }
-            addr::EIFR => self.regs.external.clear(value),
-            addr::EIMSK => self.regs.external.eimsk = value,
-            addr::EICRB => self.regs.external.eicrb = value,
-            addr::EICRA => self.regs.external.eicra = value,
-            addr::XDIV => self.write_xdiv(value, now, at),
-            addr::SPMCSR => self.regs.spm.write(value, at),
-            addr::XMCRA | addr::XMCRB => {
-                if value != 0 {
-                    return Err(cx.refuse("external memory (XMCRA, XMCRB) is not modelled"));
-                }
-            }
-            addr::OSCCAL => self.regs.osccal = value,
-            _ => return Err(self.no_register(addr)),
-        }
+        self.write_own(addr, value, at)?;
+        let now = self.regs.clocks.cpu.time_of(at);
         self.book_parts(now, at);
         Ok(())
     }
 
-    /// EECR, or the EEPROM's address or data, is written.
-    fn write_eeprom(&mut self, addr: u16, value: u8, at: Cycles) -> Result<(), Fault> {
-        let mut cx = cx!(self, addr, at);
+    fn write_eecr(&mut self, value: u8, at: Cycles) -> Result<(), Fault> {
+        let mut cx = cx!(self, addr::EECR, at);
         let now = cx.now;
-        match addr {
-            addr::EECR => {
-                let write_time = us(self.facts.eeprom.write_ms * 1e3);
-                let busy = self.regs.spm.is_busy();
-                let eeprom = &mut self.regs.eeprom;
-                self.stall += eeprom.write_eecr(value, &self.eeprom, write_time, busy, &mut cx)?;
-                if self.regs.eeprom.is_writing() {
-                    self.set_state(EEPROM, WRITE, now, at);
-                }
-            }
-            addr::EEDR | addr::EEARL | addr::EEARH if self.regs.eeprom.is_writing() => {
-                return Err(cx.refuse(
-                    "EEPROM address or data changed while a write is under way; wait until EECR.EEWE is clear",
-                ));
-            }
-            addr::EEDR => self.regs.eeprom.eedr = value,
-            addr::EEARL => {
-                self.regs.eeprom.eear = self.regs.eeprom.eear & 0x0F00 | u16::from(value);
-            }
-            _ => {
-                self.regs.eeprom.eear =
-                    self.regs.eeprom.eear & 0x00FF | u16::from(value & 0x0F) << 8;
-            }
+        let write_time = us(self.facts.eeprom.write_ms * 1e3);
+        let (eeprom, busy) = (&mut self.regs.eeprom, self.regs.spm.is_busy());
+        self.stall += eeprom.write_eecr(value, &self.eeprom, write_time, busy, &mut cx)?;
+        if eeprom.is_writing() {
+            self.set_state(EEPROM, WRITE, now, at);
         }
         Ok(())
     }
@@ -339,18 +218,127 @@ impl Registers {
         self.mcucr = new;
     }
 
-    /// Flags of the timers are cleared by ones, or their interrupts enabled.
-    fn write_timer_bits(&mut self, addr: u16, value: u8, now: Picos) {
+    /// Flags of the timers are cleared by ones.
+    fn clear_flags(&mut self, places: &FlagPlaces, value: u8, now: Picos) {
         (0..4).for_each(|i| self.advance_timer(i, now));
-        let places =
-            if matches!(addr, addr::TIFR | addr::TIMSK) { TIFR_FLAGS } else { ETIFR_FLAGS };
-        for &(bit, i, flag) in places {
-            let (timer, is_set) = (&mut self.timers[i], value >> bit & 1 != 0);
-            if matches!(addr, addr::TIFR | addr::ETIFR) {
-                timer.flags &= if is_set { !flag } else { u8::MAX };
-            } else {
-                timer.enabled = timer.enabled & !flag | if is_set { flag } else { 0 };
-            }
+        for &(_, i, flag) in places.iter().filter(|p| value >> p.0 & 1 != 0) {
+            self.timers[i].flags &= !flag;
         }
     }
+
+    fn enable_timers(&mut self, places: &FlagPlaces, value: u8, now: Picos) {
+        (0..4).for_each(|i| self.advance_timer(i, now));
+        for &(bit, i, flag) in places {
+            let enabled = &mut self.timers[i].enabled;
+            *enabled = *enabled & !flag | if value >> bit & 1 != 0 { flag } else { 0 };
+        }
+    }
+}
+
+/// Registers by their addresses in the data space (datasheet, "Register Summary"): what each reads as, and what a write
+/// leads to. Ports, timers and USARTs have tables of their own.
+macro_rules! registers {
+    (|$soc:ident, $r:ident, $cx:ident, $value:ident, $at:ident, $now:ident, $io:ident|
+        $($addr:literal $name:ident: $read:expr, $write:expr;)*) => {
+        #[allow(dead_code)]
+        pub(super) mod addr { $(pub const $name: u16 = $addr;)* }
+
+        impl Soc {
+            fn read_own(&mut self, addr: u16, $at: Cycles, $now: Picos) -> Result<u8, Fault> {
+                let $r = &mut self.regs;
+                Ok(match addr {
+                    $($addr => $read,)*
+                    _ => return Err(self.no_register(addr)),
+                })
+            }
+
+            fn write_own(&mut self, addr: u16, $value: u8, $at: Cycles) -> Result<(), Fault> {
+                let $soc = self;
+                #[allow(unused_mut)]
+                let mut $cx = cx!($soc, addr, $at);
+                let ($now, $io) = ($cx.now, $cx.io);
+                match addr {
+                    $($addr => $write,)*
+                    _ => return Err($soc.no_register(addr)),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+registers! {
+    |soc, r, cx, value, at, now, io|
+    0x24 ADCL: r.adc.adcl(), {};
+    0x25 ADCH: r.adc.adch(), {};
+    0x26 ADCSRA: r.adc.adcsra(), soc.regs.adc.write_adcsra(value, &cx);
+    0x27 ADMUX: r.adc.admux(), soc.regs.adc.write_admux(value, &cx)?;
+    0x28 ACSR: r.acsr, match value & 0x0C {
+        0 => soc.regs.acsr = value & 0xC3,
+        _ => return Err(cx.refuse(
+            "interrupt and capture of the analog comparator (ACIE, ACIC) are not modelled",
+        )),
+    };
+    0x2D SPCR: r.spi.spcr(), {
+        soc.regs.spi.write_spcr(value);
+        soc.check_select();
+    };
+    0x2E SPSR: r.spi.read_spsr(), soc.regs.spi.write_spsr(value);
+    0x2F SPDR: r.spi.read_spdr(), soc.regs.spi.write_spdr(value, &cx);
+    0x3C EECR: r.eeprom.eecr(at), soc.write_eecr(value, at)?;
+    0x3D EEDR: r.eeprom.eedr, soc.regs.eeprom.idle(&cx)?.eedr = value;
+    0x3E EEARL: r.eeprom.eear as u8, {
+        let eear = &mut soc.regs.eeprom.idle(&cx)?.eear;
+        *eear = *eear & 0x0F00 | u16::from(value);
+    };
+    0x3F EEARH: (r.eeprom.eear >> 8) as u8, {
+        let eear = &mut soc.regs.eeprom.idle(&cx)?.eear;
+        *eear = *eear & 0x00FF | u16::from(value & 0x0F) << 8;
+    };
+    0x40 SFIOR: r.sfior, soc.write_sfior(value, io, at);
+    0x41 WDTCR: r.wdt.read(at), {
+        let line = soc.regs.clocks.wdt;
+        soc.regs.wdt.write(value, at, &line, now);
+    };
+    0x50 ASSR: {
+        r.advance_timer(0, now);
+        let busy = r.asynchronous.pending.iter().enumerate();
+        let busy = busy.filter(|(_, p)| p.is_some()).fold(0, |m, (i, _)| m | 1 << i);
+        busy | if r.asynchronous.on { AS0 } else { 0 }
+    }, soc.write_assr(value, now, at);
+    // Reset flags are cleared by writing zero.
+    0x54 MCUCSR: r.mcucsr, {
+        let kept = soc.regs.mcucsr & value & !mcucsr::JTD;
+        soc.regs.mcucsr = kept | value & mcucsr::JTD;
+    };
+    0x55 MCUCR: r.mcucr | u8::from(r.ivce.is_open(at)), match value & mcucr::SRE {
+        0 => soc.regs.write_mcucr(value, at),
+        _ => return Err(cx.refuse("external memory (MCUCR.SRE) is not modelled")),
+    };
+    0x56 TIFR: r.flags_at(TIFR_FLAGS, now), soc.regs.clear_flags(TIFR_FLAGS, value, now);
+    0x57 TIMSK: r.flags(TIFR_FLAGS, |t| t.enabled), soc.regs.enable_timers(TIFR_FLAGS, value, now);
+    0x58 EIFR: r.external.eifr(), soc.regs.external.clear(value);
+    0x59 EIMSK: r.external.eimsk, soc.regs.external.eimsk = value;
+    0x5A EICRB: r.external.eicrb, soc.regs.external.eicrb = value;
+    0x5C XDIV: r.xdiv, soc.write_xdiv(value, now, at);
+    0x68 SPMCSR: r.spm.read(at), soc.regs.spm.write(value, at);
+    0x6A EICRA: r.external.eicra, soc.regs.external.eicra = value;
+    0x6C XMCRB: 0, no_external_memory(value, &cx)?;
+    0x6D XMCRA: 0, no_external_memory(value, &cx)?;
+    0x6F OSCCAL: r.osccal, soc.regs.osccal = value;
+    0x70 TWBR: r.twi.twbr, soc.regs.twi.twbr = value;
+    0x71 TWSR: r.twi.twsr(), soc.regs.twi.write_twsr(value);
+    0x72 TWAR: r.twi.twar, soc.regs.twi.twar = value;
+    0x73 TWDR: r.twi.twdr(), soc.regs.twi.write_twdr(value);
+    0x74 TWCR: r.twi.twcr(), soc.regs.twi.write_twcr(value, &mut cx);
+    0x7C ETIFR: r.flags_at(ETIFR_FLAGS, now), soc.regs.clear_flags(ETIFR_FLAGS, value, now);
+    0x7D ETIMSK: r.flags(ETIFR_FLAGS, |t| t.enabled),
+        soc.regs.enable_timers(ETIFR_FLAGS, value, now);
+}
+
+fn no_external_memory(value: u8, cx: &Cx<'_>) -> Result<(), Fault> {
+    if value == 0 {
+        return Ok(());
+    }
+    Err(cx.refuse("external memory (XMCRA, XMCRB) is not modelled"))
 }

@@ -18,7 +18,7 @@ use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_a::Adc12A;
 use crate::blocks::block::wire;
 use crate::blocks::dma::{self, Dma, Move, Next};
-use crate::blocks::flash_f1xx::{Activity, Changed, FlashF1xx};
+use crate::blocks::flash_f1xx::{Activity, FlashF1xx};
 use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
 use crate::blocks::serial::Serial as _;
@@ -44,19 +44,13 @@ const TIMERS: [&str; 2] = ["ta", "tb"];
 /// Pairs of ports: PA to PC.
 const PAIRS: usize = 3;
 
-const FLASH: ComponentId = ComponentId(1);
-const ADC12: ComponentId = ComponentId(2);
-const REF: ComponentId = ComponentId(3);
-const SVS: ComponentId = ComponentId(4);
+accounts::vocabulary! {
+    components
+    FLASH "flash" IDLE, ADC12 "adc12" OFF, REF "ref" OFF, SVS "svs" OFF;
+}
 
 const NAMES: Names = Names {
-    components: &[
-        ("cpu", accounts::OFF),
-        ("flash", accounts::IDLE),
-        ("adc12", accounts::OFF),
-        ("ref", accounts::OFF),
-        ("svs", accounts::OFF),
-    ],
+    components: COMPONENTS,
     active: "active.flash",
     states: msp430::FLASH_STATES,
     events: &[
@@ -231,8 +225,8 @@ impl Registers {
         }
         let a = &facts.adc12;
         let blocks = Blocks {
-            wdt: Wdt::new(),
-            svs: Svs::new(),
+            wdt: Wdt::default(),
+            svs: Svs::default(),
             flash: FlashF1xx::new(),
             timers,
             usarts: [Usart::new(true), Usart::new(false)],
@@ -243,7 +237,7 @@ impl Registers {
             ports: std::array::from_fn(|i| PortPair::new(i == 0, true)),
         };
         Self {
-            clocks: Clocks::STOPPED,
+            clocks: Clocks::default(),
             blocks,
             ie1: 0,
             ifg1: OFIFG,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clock lines, operating point, low-power modes, and flash as the CPU sees it.
 
+use std::ops::Range;
+
 use super::*;
 
 impl F1xx {
@@ -89,12 +91,12 @@ impl F1xx {
 
     // ---- flash
 
-    pub(super) fn flash_changed(&mut self, env: &mut Env, done: Changed) {
+    pub(super) fn flash_changed(&mut self, env: &mut Env, done: Vec<Range<u32>>) {
         if !self.chip.blocks.flash.is_busy() {
             self.hide_flash(env, false);
         }
-        for (start, bytes) in done {
-            env.code_changed(start & !1..start + bytes);
+        for range in done {
+            env.code_changed(range.start & !1..range.end);
         }
     }
 

@@ -15,7 +15,7 @@ const SVSON: u8 = 0x04;
 const SVSOP: u8 = 0x02;
 const SVSFG: u8 = 0x01;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Svs {
     /// VLDx and PORON.
     ctl: u8,
@@ -27,14 +27,10 @@ pub(crate) struct Svs {
 }
 
 impl Svs {
-    pub fn new() -> Self {
-        Self { ctl: 0, flag: false, low: false, settled: None }
-    }
-
     /// A power-on reset clears the register, except the flag that says it was the SVS.
     pub fn reset(&mut self, by_svs: bool) {
         let ctl = if by_svs { self.ctl } else { 0 };
-        *self = Self { ctl, flag: by_svs, ..Self::new() };
+        *self = Self { ctl, flag: by_svs, ..Self::default() };
     }
 
     fn vld(&self) -> usize {

@@ -54,17 +54,13 @@ const USCI_BYTE: [Event; 8] = [
 /// PA to PF; PJ lies behind them.
 const PAIRS: usize = 6;
 
-pub(crate) const FLASH: ComponentId = ComponentId(1);
-const ADC12: ComponentId = ComponentId(2);
-const REF: ComponentId = ComponentId(3);
+accounts::vocabulary! {
+    components
+    pub(crate) FLASH "flash" IDLE, ADC12 "adc12" OFF, REF "ref" OFF;
+}
 
 const NAMES: Names = Names {
-    components: &[
-        ("cpu", accounts::OFF),
-        ("flash", accounts::IDLE),
-        ("adc12", accounts::OFF),
-        ("ref", accounts::OFF),
-    ],
+    components: COMPONENTS,
     active: "active.flash",
     states: msp430::FLASH_STATES,
     events: &[
@@ -150,7 +146,7 @@ impl Blocks {
             crc: Crc16::new(),
             ram_control: RamControl::new(0x000F, false),
             ucs: Ucs::new(dev),
-            sys: Sys::new(),
+            sys: Sys::default(),
             reference: Ref::new(),
             ports: std::array::from_fn(|i| PortPair::new(i == 0, i != PAIRS)),
             mpy: Mpy32::new(&dev.mpy32),
@@ -302,7 +298,11 @@ impl Peripherals for F5xx {
             map: at.map(),
             at,
             nmi: Self::nmi_vectors(&dev),
-            chip: Registers { clocks: Clocks::STOPPED, blocks: Blocks::new(&dev), outputs: [0; 7] },
+            chip: Registers {
+                clocks: Clocks::default(),
+                blocks: Blocks::new(&dev),
+                outputs: [0; 7],
+            },
             fx: Effects::default(),
             flash_hidden: false,
             facts,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clock lines, operating point, low-power modes, and flash as the CPU sees it.
 
+use std::ops::Range;
+
 use super::*;
 
 impl F5xx {
@@ -121,10 +123,10 @@ impl F5xx {
         }
     }
 
-    pub(super) fn flash_changed(&mut self, env: &mut Env, done: Option<(u32, u32)>) {
+    pub(super) fn flash_changed(&mut self, env: &mut Env, done: Vec<Range<u32>>) {
         self.hide_flash(env, false);
-        if let Some((start, bytes)) = done {
-            env.code_changed(start & !1..start + bytes);
+        for range in done {
+            env.code_changed(range.start & !1..range.end);
         }
     }
 

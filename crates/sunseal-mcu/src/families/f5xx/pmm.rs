@@ -47,7 +47,7 @@ const SVSHIFG: u16 = 0x1000;
 const INTERRUPTS: u16 = 0x0077;
 const SVSHPE: u16 = 0x1000;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pmm {
     unlocked: bool,
     ctl0: u16,
@@ -68,19 +68,11 @@ pub(crate) struct Pmm {
 impl Pmm {
     pub fn new() -> Self {
         Self {
-            unlocked: false,
-            ctl0: 0,
-            ctl1: 0,
             svsmhctl: SVSE | SVME,
             svsmlctl: SVSE | SVME,
             svsmio: 0x0020,
-            ifg: 0,
             rie: 0x1100,
-            pm5ctl0: 0,
-            level: 0,
-            high_settled: None,
-            low_settled: None,
-            vcore_settled: None,
+            ..Self::default()
         }
     }
 

@@ -189,7 +189,7 @@ impl Block for Ucs {
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         // The FLL runs.
-        let fll = cx.mode & sr::SCG0 == 0;
+        let fll = cx.beside & sr::SCG0 == 0;
         let i = off as usize / 2;
         let Some(old) = self.ctl.get(i).copied() else { return Err(cx.no_register()) };
         self.ctl[i] = merge(old, value, mask);

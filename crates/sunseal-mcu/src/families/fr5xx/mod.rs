@@ -52,23 +52,17 @@ const SERIALS: [&str; 8] = eusci::NAMES;
 const PAIR_J: usize = 5;
 const PAIRS: usize = 6;
 
-const FRAM: ComponentId = ComponentId(1);
-const AES: ComponentId = ComponentId(2);
-const ADC12: ComponentId = ComponentId(3);
-const REF: ComponentId = ComponentId(4);
+accounts::vocabulary! {
+    components
+    FRAM "fram" ON, AES "aes256" OFF, ADC12 "adc12" OFF, REF "ref" OFF;
+}
 const LPM35: StateId = StateId(10);
 const LPM45: StateId = StateId(11);
 const WAKE_LPM: [Event; 5] =
     [Event::WakeLpm0, Event::WakeLpm1, Event::WakeLpm2, Event::WakeLpm3, Event::WakeLpm4];
 
 const NAMES: Names = Names {
-    components: &[
-        ("cpu", accounts::OFF),
-        ("fram", accounts::ON),
-        ("aes256", accounts::OFF),
-        ("adc12", accounts::OFF),
-        ("ref", accounts::OFF),
-    ],
+    components: COMPONENTS,
     active: "active.fram",
     states: &["lpm0", "lpm1", "lpm2", "lpm3", "lpm4", "lpm35", "lpm45"],
     events: &[
@@ -224,7 +218,7 @@ pub(crate) struct Registers {
 impl Registers {
     fn new(device: &Device) -> Self {
         Self {
-            clocks: Clocks::STOPPED,
+            clocks: Clocks::default(),
             blocks: Blocks::new(device),
             cache: Cache::new(),
             waits: 0,
@@ -271,7 +265,7 @@ impl Blocks {
             crc: Crc16::new(),
             crc32: Crc32::new(),
             ram_control: RamControl::new(0x00FF, true),
-            sys: Sys::new(),
+            sys: Sys::default(),
             reference: RefA::new(us(dev.reference.settle_us)),
             ports: std::array::from_fn(|i| PortPair::fr5xx(i != PAIR_J)),
             mpy: Mpy32::new(&dev.mpy32),

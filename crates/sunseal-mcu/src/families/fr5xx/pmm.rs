@@ -26,7 +26,7 @@ const FLAGS: u16 = 0xA700;
 
 const LOCKLPM5: u16 = 0x0001;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PmmFr {
     unlocked: bool,
     ctl0: u16,
@@ -36,7 +36,7 @@ pub(crate) struct PmmFr {
 
 impl PmmFr {
     pub fn new() -> Self {
-        Self { unlocked: false, ctl0: SVSHE, ifg: 0, pm5ctl0: LOCKLPM5 }
+        Self { ctl0: SVSHE, pm5ctl0: LOCKLPM5, ..Self::default() }
     }
 
     /// A BOR locks the pins (LOCKLPM5); a POR and a PUC leave them as they are.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use crate::blocks::wide::{Cx, merge};
+use crate::blocks::wide::{Block, Cx, P4, merge};
 use crate::device::{Msp432, us};
 use crate::instruments::lint::LintKind;
 
@@ -268,8 +268,10 @@ impl Cs {
             | refo << 23
             | 0x1F << 24
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+impl Block<P4> for Cs {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             KEY => CSKEY_READ,
             CTL0 => self.ctl0,
@@ -277,7 +279,7 @@ impl Cs {
             CTL2 => self.ctl2,
             CTL3 => self.ctl3,
             CLKEN => self.clken,
-            STAT => self.stat(cx.now, cx.dev),
+            STAT => self.stat(cx.now, cx.dev.msp432()),
             IE => self.ie,
             IFG => self.ifg,
             CLRIFG | SETIFG => 0,
@@ -287,7 +289,7 @@ impl Cs {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         if off == KEY {
             self.unlocked = mask & 0xFFFF == 0xFFFF && value & 0xFFFF == CSKEY;
             return Ok(());
@@ -309,7 +311,7 @@ impl Cs {
                     ));
                 }
                 self.ctl0 = new;
-                if self.dco_out_of_range(cx.dev) {
+                if self.dco_out_of_range(cx.dev.msp432()) {
                     cx.lint(LintKind::DcoRange);
                 }
             }
@@ -324,8 +326,12 @@ impl Cs {
             DCOERCAL1 => self.dcoercal[1] = merge(self.dcoercal[1], value, mask),
             _ => return Err(cx.no_register()),
         }
-        self.settle(cx.now, cx.dev);
+        self.settle(cx.now, cx.dev.msp432());
         cx.fx.clocks = true;
         Ok(())
+    }
+
+    fn asks(&mut self) -> u32 {
+        self.pending().into()
     }
 }

@@ -15,61 +15,46 @@ use sunseal_isa::thumb::{Bus, Scb};
 use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId, Width};
 
 use crate::accounts::{self, Event, Names};
-use crate::blocks::adc14::{Adc14, Inside, Reference};
-use crate::blocks::aes256::Aes256;
-use crate::blocks::crc32_p4::Crc32;
+use crate::blocks::adc14::{Inside, Reference};
 use crate::blocks::eusci::{self, Eusci};
-use crate::blocks::flctl::{self, Flctl};
-use crate::blocks::port::PortPair;
-use crate::blocks::ref_a_p4::RefA;
-use crate::blocks::rtc_c_p4::RtcC;
+use crate::blocks::flctl;
 use crate::blocks::serial::{Serial as _, Which};
-use crate::blocks::timer_a::TimerA;
-use crate::blocks::timer32::Timer32;
 use crate::blocks::udma::{self as dma, Dma};
-use crate::blocks::wdt_a_p4::{self as wdt, Wdt};
-use crate::blocks::wide::{Class, Cx, Fx, Lines};
-use crate::blocks::{Block as _, Ctx, Effects};
+use crate::blocks::wdt_a_p4 as wdt;
+use crate::blocks::wide::{self, Block as _, Class, Cx, Fx, Lines, Map};
 use crate::clock::{Jitter, Line, splitmix64};
 use crate::common::{Common, Drive, SharedBytes};
 use crate::cores::armv7m::dwt::Dwt;
+use crate::cores::armv7m::memory::{Memory, Window};
 use crate::cores::armv7m::scs::{self, Scs};
-use crate::cores::armv7m::{Around, CortexM, SavedCore, arm};
+use crate::cores::armv7m::{Around, CortexM, SavedCore, Side, arm};
 use crate::device::{self, Device, us};
-use crate::families::Makes;
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::pin::{PORT_J, Pin};
 use crate::resets::ResetCause;
-use cs::{Cs, Source, Tap};
-use pcm::{Deep, Pcm, Pss};
+use blocks::{Blocks, Slot};
+use cs::{Source, Tap};
+use pcm::Deep;
 use sysctl::Sysctl;
 
 const SERIALS: [&str; 8] = eusci::NAMES;
 const TIMERS: [&str; 4] = ["ta0", "ta1", "ta2", "ta3"];
 
-const FLASH: ComponentId = ComponentId(1);
-const ADC14: ComponentId = ComponentId(2);
-const REF: ComponentId = ComponentId(3);
-const AES: ComponentId = ComponentId(4);
-const LPM0: StateId = StateId(5);
-const LPM3: StateId = StateId(6);
-const LPM4: StateId = StateId(7);
-const LPM35: StateId = StateId(8);
-const LPM45: StateId = StateId(9);
-pub(crate) const WRITE: StateId = StateId(10);
-pub(crate) const ERASE: StateId = StateId(11);
+accounts::vocabulary! {
+    components
+    FLASH "flash" IDLE, ADC14 "adc14" OFF, REF "ref" OFF, AES "aes256" IDLE;
+}
+accounts::vocabulary! {
+    states
+    LPM0 "lpm0", LPM3 "lpm3", LPM4 "lpm4", LPM35 "lpm35", LPM45 "lpm45", pub(crate) WRITE "write",
+    pub(crate) ERASE "erase";
+}
 
 const NAMES: Names = Names {
-    components: &[
-        ("cpu", accounts::OFF),
-        ("flash", accounts::IDLE),
-        ("adc14", accounts::OFF),
-        ("ref", accounts::OFF),
-        ("aes256", accounts::IDLE),
-    ],
+    components: COMPONENTS,
     active: "active.flash",
-    states: &["lpm0", "lpm3", "lpm4", "lpm35", "lpm45", "write", "erase"],
+    states: STATES,
     events: &[
         &[
             Event::FlashWordWrite,
@@ -85,32 +70,9 @@ const NAMES: Names = Names {
     ],
 };
 
-/// What a device file of this family lists: all of it.
-pub(crate) fn makes() -> Makes {
-    let blocks: Vec<_> = device::Msp432Bases::NAMES.iter().map(|n| (*n, kind(n))).collect();
-    let ports = ["port2", "port3", "port4", "port5", "port6"];
-    let interrupts = [device::Msp432Interrupts::NAMES, &ports].concat();
-    Makes::of((blocks, interrupts))
-        .needs(device::Msp432Bases::NAMES)
-        .core(&["fpu"])
-        .clocks(&["mclk", "hsmclk", "smclk", "aclk", "bclk", "vlo", "modosc", "sysosc"])
-}
-
-/// The kind of the block of a name: `eusci_a1` is an `eusci_a`.
-fn kind(name: &'static str) -> &'static str {
-    match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
-        "ta" => "timer_a",
-        numbered @ ("eusci_a" | "eusci_b") => numbered,
-        _ => name,
-    }
-}
-
 /// How secrets go through the blocks, by their names in the device's data.
 pub(crate) fn known() -> Vec<(&'static str, Follow)> {
-    let timers = TIMERS.iter().map(|name| (*name, TimerA::TAINT));
-    let serials = SERIALS.iter().map(|name| (*name, Eusci::TAINT));
-    let own = [("aes256", Aes256::TAINT), ("crc32", Crc32::TAINT), ("dma", Follow::Mover)];
-    timers.chain(serials).chain(own).collect()
+    wide::known(blocks::listed())
 }
 
 // ---- memory
@@ -128,41 +90,8 @@ const ROM: u32 = 0x0200_0000;
 const BANK_BYTES: u32 = 0x2000;
 const TLV: u32 = 0x0020_1000;
 const PERIPHERALS: u32 = 0x4000_0000;
-const SLOT: u32 = 0x400;
-const SLOTS: usize = 0x50;
 const SCS: u32 = 0xE000_E000;
 const DWT: u32 = 0xE000_1000;
-
-/// What 16 megabytes of the address space hold as far as plain accesses go.
-#[derive(Clone, Copy, Debug, Default)]
-struct Window {
-    /// Place in the buffer.
-    base: u32,
-    /// Bytes that plain reads, and plain writes, may touch.
-    readable: u32,
-    writable: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
-    None,
-    Timer(u8),
-    Eusci(u8),
-    RefA,
-    Aes,
-    Crc32,
-    Rtc,
-    Wdt,
-    Dio,
-    Pmap,
-    Timer32,
-    Dma,
-    Pcm,
-    Cs,
-    Pss,
-    Flctl,
-    Adc,
-}
 
 /// How the CPU sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,87 +109,27 @@ struct Registers {
     lines: Lines,
     scs: Scs,
     dwt: Dwt,
-    cs: Cs,
-    pcm: Pcm,
-    pss: Pss,
-    flctl: Flctl,
     sysctl: Sysctl,
-    /// PA to PE, and PJ.
-    ports: [PortPair; 6],
+    blocks: Blocks,
+    /// Outputs of the pairs of ports as they were told.
     outputs: [u16; 6],
-    timers: [TimerA; 4],
-    timer32: Timer32,
-    eusci: [Eusci; 8],
-    reference: RefA,
-    aes: Aes256,
-    crc: Crc32,
-    rtc: RtcC,
-    wdt: Wdt,
-    dma: Dma,
-    adc: Adc14,
-    pmap: Vec<u16>,
-    pmap_unlocked: bool,
     sleep: Option<Sleep>,
     /// The sleep is one of WFE.
     for_event: bool,
     slept_from: u64,
 }
 
-impl Registers {
-    fn new(facts: &device::Msp432) -> Self {
-        Self {
-            lines: Lines::STOPPED,
-            scs: Scs::new(&facts.nvic),
-            dwt: Dwt::default(),
-            cs: Cs::new(0, 0),
-            pcm: Pcm::new(),
-            pss: Pss::new(),
-            flctl: Flctl::new(),
-            sysctl: Sysctl::new(),
-            ports: std::array::from_fn(|i| PortPair::p4(i < 3)),
-            outputs: [0; 6],
-            timers: std::array::from_fn(|_| TimerA::new(5, false)),
-            timer32: Timer32::new(),
-            eusci: std::array::from_fn(|i| Eusci::new(i < 4)),
-            reference: RefA::default(),
-            aes: Aes256::new(&facts.aes256),
-            crc: Crc32::default(),
-            rtc: RtcC::new(),
-            wdt: Wdt::new(),
-            dma: Dma::default(),
-            adc: Adc14::new(),
-            pmap: vec![0; 0x20],
-            pmap_unlocked: false,
-            sleep: None,
-            for_event: false,
-            slept_from: 0,
-        }
-    }
-}
-
 /// The bus: memory and peripherals.
 pub(crate) struct Soc {
     common: Common,
     facts: Arc<device::Msp432>,
-    memory: Box<[u8; BYTES]>,
-    windows: [Window; 256],
-    blocks: [(Block, u32); SLOTS],
+    memory: Memory<BYTES>,
+    map: Map<Slot>,
     r: Registers,
-    scb: Scb,
     fx: Fx,
-    /// The cycle at which the CPU's run ends; 0 ends it behind the present instruction.
-    deadline: Cycles,
-    /// Wait states of data accesses that the core has not been told.
-    stall: Cycles,
-    /// Fetches from flash may wait.
-    waits: bool,
+    side: Side,
     /// A bank is read faster than it can be.
     too_fast: [bool; 2],
-    /// IPSR, for ICSR.
-    exception: u32,
-    /// Flash changed: the core forgets.
-    changed: bool,
-    image: Option<Arc<Vec<u8>>>,
 }
 
 /// What a block sees.
@@ -271,82 +140,18 @@ macro_rules! cx {
             at: $at,
             addr: $addr,
             clocks: &$soc.r.lines,
-            dev: &$soc.facts,
+            dev: &$soc.common.dev,
             accounts: &mut $soc.common.accounts,
             lints: &mut $soc.common.state.lints,
             fx: &mut $soc.fx,
             vcc_v: $soc.common.state.vcc_v,
+            beside: $soc.r.sysctl.watchdog_is_hard(),
         }
     };
-}
-
-/// The same for blocks that the MSP430 has too.
-macro_rules! ctx {
-    ($soc:expr, $effects:expr, $addr:expr, $at:expr, $now:expr) => {
-        Ctx {
-            now: $now,
-            at: $at,
-            addr: $addr,
-            clocks: &$soc.r.lines.base,
-            dev: &$soc.common.dev,
-            accounts: &mut $soc.common.accounts,
-            lints: &mut $soc.common.state.lints,
-            fx: &mut $effects,
-            vcc_v: $soc.common.state.vcc_v,
-            mode: 0,
-        }
-    };
-}
-
-fn pair(pin: Pin) -> (usize, u16) {
-    if pin.port == PORT_J {
-        return (5, u16::from(pin.mask()));
-    }
-    let n = pin.port - 1;
-    (usize::from(n / 2).min(5), u16::from(pin.mask()) << (8 * (n % 2)))
-}
-
-fn level(ports: &[PortPair; 6], pin: Pin) -> bool {
-    let (i, mask) = pair(pin);
-    ports[i].levels() & mask != 0
-}
-
-fn blocks(b: &device::Msp432Bases) -> [(Block, u32); SLOTS] {
-    let mut blocks = [(Block::None, 0); SLOTS];
-    let mut put = |block: Block, base: u32, slots: u32| {
-        for i in 0..slots {
-            blocks[((base - PERIPHERALS) / SLOT + i) as usize] = (block, base);
-        }
-    };
-    for (i, base) in [b.ta0, b.ta1, b.ta2, b.ta3].into_iter().enumerate() {
-        put(Block::Timer(i as u8), base, 1);
-    }
-    for (i, base) in eusci_bases(b).into_iter().enumerate() {
-        put(Block::Eusci(i as u8), base, 1);
-    }
-    put(Block::RefA, b.ref_a, 1);
-    put(Block::Aes, b.aes256, 1);
-    put(Block::Crc32, b.crc32, 1);
-    put(Block::Rtc, b.rtc_c, 1);
-    put(Block::Wdt, b.wdt_a, 1);
-    put(Block::Dio, b.dio, 1);
-    put(Block::Pmap, b.pmap, 1);
-    put(Block::Timer32, b.timer32, 4);
-    put(Block::Dma, b.dma, 8);
-    put(Block::Pcm, b.pcm, 1);
-    put(Block::Cs, b.cs, 1);
-    put(Block::Pss, b.pss, 1);
-    put(Block::Flctl, b.flctl, 4);
-    put(Block::Adc, b.adc14, 4);
-    blocks
-}
-
-fn eusci_bases(b: &device::Msp432Bases) -> [u32; 8] {
-    [b.eusci_a0, b.eusci_a1, b.eusci_a2, b.eusci_a3, b.eusci_b0, b.eusci_b1, b.eusci_b2, b.eusci_b3]
 }
 
 /// The place of memory in the buffer.
-fn place(addr: u32) -> Option<u32> {
+pub(crate) fn place(addr: u32) -> Option<u32> {
     match addr {
         0..flctl::MAIN_BYTES => Some(addr),
         flctl::INFO.. if addr < flctl::INFO + flctl::INFO_BYTES => {
@@ -364,12 +169,15 @@ fn is_flash(addr: u32) -> bool {
 }
 
 mod around;
+mod blocks;
 mod bus;
 mod modes;
 mod soc;
 
 /// The chip.
 pub(crate) type Msp432 = CortexM<Soc>;
+
+pub(crate) use blocks::{check, makes};
 
 /// What a snapshot keeps.
 #[derive(Clone, Serialize, Deserialize)]

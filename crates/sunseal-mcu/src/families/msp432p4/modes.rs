@@ -2,6 +2,7 @@
 //! Low-power modes: how sleep begins, what it leaves running, how it ends, and which RAM it keeps.
 
 use super::*;
+use crate::blocks::wide::Half;
 
 impl Soc {
     pub(super) fn fall_asleep(&mut self, cycles: Cycles, for_event: bool) {
@@ -9,18 +10,18 @@ impl Soc {
         let r = &mut self.r;
         let mut sleep = Sleep::Lpm0;
         if r.scs.sleep_deep() {
-            let deep = r.pcm.deep();
-            let clocks_asked = r.timers.iter().any(|t| t.requests_smclk() || t.requests_aclk())
-                || r.eusci.iter().any(|u| u.requests_smclk() || u.requests_aclk())
-                || r.adc.busy()
-                || !r.wdt.held() && !r.wdt.low_frequency();
-            if r.pcm.refuses(deep) {
-                r.pcm.flag(pcm::LPM_INVALID_TR);
-            } else if clocks_asked && !r.pcm.forces_entry() {
-                r.pcm.flag(pcm::LPM_INVALID_CLK);
+            let deep = r.blocks.pcm[0].deep();
+            let clocks_asked = r.blocks.timers.iter().any(Half::requests_clock)
+                || r.blocks.eusci.iter().any(Half::requests_clock)
+                || r.blocks.adc[0].busy()
+                || !r.blocks.wdt[0].held() && !r.blocks.wdt[0].low_frequency();
+            if r.blocks.pcm[0].refuses(deep) {
+                r.blocks.pcm[0].flag(pcm::LPM_INVALID_TR);
+            } else if clocks_asked && !r.blocks.pcm[0].forces_entry() {
+                r.blocks.pcm[0].flag(pcm::LPM_INVALID_CLK);
             } else {
                 sleep = match deep {
-                    Deep::Lpm3 if r.rtc.held() && r.wdt.held() => Sleep::Lpm4,
+                    Deep::Lpm3 if r.blocks.rtc[0].held() && r.blocks.wdt[0].held() => Sleep::Lpm4,
                     Deep::Lpm3 => Sleep::Lpm3,
                     Deep::Lpm35 => Sleep::Lpm35,
                     Deep::Lpm45 => Sleep::Lpm45,
@@ -70,12 +71,12 @@ impl Soc {
                 let wait = if sleep == Sleep::Lpm35 { p.lpm35_wake_us } else { p.lpm45_wake_us };
                 let start = now + us(wait);
                 self.common.state.now_ps = start.0;
-                let rtc = self.r.rtc.clone();
+                let rtc = self.r.blocks.rtc[0].clone();
                 self.reset_with(Class::Por, 0, true, start, cycles);
                 if sleep == Sleep::Lpm35 {
-                    self.r.rtc = rtc;
+                    self.r.blocks.rtc[0] = rtc;
                 }
-                self.r.pcm.lock(sleep == Sleep::Lpm35);
+                self.r.blocks.pcm[0].lock(sleep == Sleep::Lpm35);
                 return true;
             }
         };

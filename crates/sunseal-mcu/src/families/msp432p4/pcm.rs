@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use crate::blocks::wide::{Cx, merge};
+use crate::blocks::wide::{Block, Cx, Lines, P4, merge};
 use crate::device::{Msp432, us};
 use crate::instruments::lint::LintKind;
 
@@ -46,7 +46,7 @@ pub(crate) enum Deep {
     Lpm45,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pcm {
     /// The active mode, as AMR names it.
     mode: u32,
@@ -60,10 +60,6 @@ pub(crate) struct Pcm {
 }
 
 impl Pcm {
-    pub fn new() -> Self {
-        Self { mode: 0, amr: 0, lpmr: 0, ctl1: 0, ie: 0, ifg: 0, until: None }
-    }
-
     /// Behind a wake-up from LPM3.5 or LPM4.5 the pins, and the RTC, stay locked.
     pub fn lock(&mut self, backup: bool) {
         self.ctl1 |= LOCKLPM5 | if backup { LOCKBKUP } else { 0 };
@@ -106,10 +102,6 @@ impl Pcm {
         self.ie & self.ifg != 0
     }
 
-    pub fn next_event(&self) -> Option<Picos> {
-        self.until.map(Picos)
-    }
-
     pub fn event(&mut self, now: Picos) -> bool {
         let done = self.until.take_if(|t| *t <= now.0).is_some();
         if done {
@@ -132,7 +124,37 @@ impl Pcm {
         }
     }
 
-    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+    fn request(&mut self, value: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let (amr, lpmr) = (value & 0xF, value >> 4 & 0xF);
+        if !matches!(lpmr, LPMR_LPM3 | LPMR_LPM35 | LPMR_LPM45) {
+            return Err(
+                cx.refuse(format!("PCMCTL0.LPMR of {lpmr:#x} is reserved; write 0, 0xA or 0xC"))
+            );
+        }
+        self.lpmr = lpmr;
+        if amr == self.mode {
+            self.amr = amr;
+            return Ok(());
+        }
+        let known = matches!(amr, 0 | 1 | 4 | 5 | 8 | 9);
+        let Some(time_us) = Self::transition_us(self.mode, amr, cx.dev.msp432()).filter(|_| known)
+        else {
+            self.ifg |= AM_INVALID_TR;
+            return Ok(());
+        };
+        if amr & DCDC != 0 && cx.vcc_v < cx.dev.msp432().pcm.dcdc_vcc_min_v {
+            // The regulator does not start and the LDO goes on.
+            self.ifg |= DCDC_ERROR;
+            return Ok(());
+        }
+        self.amr = amr;
+        self.until = Some((cx.now + us(time_us)).0);
+        Ok(())
+    }
+}
+
+impl Block<P4> for Pcm {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             CTL0 => KEY_READ | self.mode << 8 | self.lpmr << 4 | self.amr,
             CTL1 => KEY_READ | self.ctl1 | if self.until.is_some() { PMR_BUSY } else { 0 },
@@ -143,7 +165,7 @@ impl Pcm {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let keyed = mask == u32::MAX && value & 0xFFFF_0000 == KEY;
         match off {
             CTL0 | CTL1 if !keyed => cx.lint(LintKind::LockedBits),
@@ -162,31 +184,16 @@ impl Pcm {
         Ok(())
     }
 
-    fn request(&mut self, value: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        let (amr, lpmr) = (value & 0xF, value >> 4 & 0xF);
-        if !matches!(lpmr, LPMR_LPM3 | LPMR_LPM35 | LPMR_LPM45) {
-            return Err(
-                cx.refuse(format!("PCMCTL0.LPMR of {lpmr:#x} is reserved; write 0, 0xA or 0xC"))
-            );
-        }
-        self.lpmr = lpmr;
-        if amr == self.mode {
-            self.amr = amr;
-            return Ok(());
-        }
-        let known = matches!(amr, 0 | 1 | 4 | 5 | 8 | 9);
-        let Some(time_us) = Self::transition_us(self.mode, amr, cx.dev).filter(|_| known) else {
-            self.ifg |= AM_INVALID_TR;
-            return Ok(());
-        };
-        if amr & DCDC != 0 && cx.vcc_v < cx.dev.pcm.dcdc_vcc_min_v {
-            // The regulator does not start and the LDO goes on.
-            self.ifg |= DCDC_ERROR;
-            return Ok(());
-        }
-        self.amr = amr;
-        self.until = Some((cx.now + us(time_us)).0);
-        Ok(())
+    fn due(&self, _: &Lines) -> Option<Picos> {
+        self.until.map(Picos)
+    }
+
+    fn asks(&mut self) -> u32 {
+        self.pending().into()
+    }
+
+    fn may_ask(&self, _: &Lines) -> bool {
+        self.until.is_some()
     }
 }
 
@@ -201,7 +208,7 @@ const SVSMHS: u32 = 4;
 const SVMHOE: u32 = 1 << 6;
 const DCDC_FORCE: u32 = 1 << 10;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pss {
     unlocked: bool,
     ctl0: u32,
@@ -210,7 +217,7 @@ pub(crate) struct Pss {
 
 impl Pss {
     pub fn new() -> Self {
-        Self { unlocked: false, ctl0: 0x2000, ie: 0 }
+        Self { ctl0: 0x2000, ..Self::default() }
     }
 
     /// The supervisor's level, unless it is off.
@@ -222,8 +229,10 @@ impl Pss {
     pub fn svsmh_low_power(&self) -> bool {
         self.ctl0 & SVSMHLP != 0
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+impl Block<P4> for Pss {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
             PSS_KEY => 0xA596,
             PSS_CTL0 => self.ctl0,
@@ -233,7 +242,7 @@ impl Pss {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
             PSS_KEY => self.unlocked = mask & 0xFFFF == 0xFFFF && value & 0xFFFF == 0x695A,
             PSS_CTL0 if !self.unlocked => cx.lint(LintKind::LockedBits),

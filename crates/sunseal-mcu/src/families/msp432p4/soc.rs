@@ -16,7 +16,7 @@ impl Soc {
 
     pub(super) fn scramble_ram(&mut self, seed: u64, banks: impl Fn(u32) -> bool) {
         let range = SRAM_AT as usize..(SRAM_AT + SRAM_BYTES) as usize;
-        for (i, chunk) in self.memory[range].chunks_mut(8).enumerate() {
+        for (i, chunk) in self.memory.bytes[range].chunks_mut(8).enumerate() {
             if banks(8 * i as u32 / BANK_BYTES) {
                 let noise = splitmix64(seed ^ (i as u64) << 20).to_le_bytes();
                 chunk.copy_from_slice(&noise[..chunk.len()]);
@@ -26,14 +26,14 @@ impl Soc {
 
     /// Brings what plain accesses may touch in step with the controllers.
     pub(super) fn map(&mut self) {
-        let f = &self.r.flctl;
+        let f = &self.r.blocks.flctl[0];
         let flash = if f.may_wait() || self.too_fast != [false; 2] { 0 } else { flctl::MAIN_BYTES };
         let sram = (self.r.sysctl.banks().count_ones() * BANK_BYTES).min(SRAM_BYTES);
-        self.windows[0x00] = Window { base: 0, readable: flash, writable: 0 };
-        self.windows[0x01] = Window { base: SRAM_AT, readable: sram, writable: sram };
-        self.windows[0x02] = Window { base: ROM_AT, readable: ROM_BYTES, writable: 0 };
-        self.windows[0x20] = Window { base: SRAM_AT, readable: sram, writable: sram };
-        self.waits = flash == 0;
+        self.memory.windows[0x00] = Window { base: 0, readable: flash, writable: 0 };
+        self.memory.windows[0x01] = Window { base: SRAM_AT, readable: sram, writable: sram };
+        self.memory.windows[0x02] = Window { base: ROM_AT, readable: ROM_BYTES, writable: 0 };
+        self.memory.windows[0x20] = Window { base: SRAM_AT, readable: sram, writable: sram };
+        self.side.waits = flash == 0;
     }
 
     // ---- clocks and modes
@@ -66,7 +66,7 @@ impl Soc {
         // Clocks go on in LPM0; in LPM3 only those of RTC and watchdog.
         let fast = on && matches!(self.r.sleep, None | Some(Sleep::Lpm0));
         let slow = on && !matches!(self.r.sleep, Some(Sleep::Lpm4 | Sleep::Lpm45));
-        let cs = &self.r.cs;
+        let cs = &self.r.blocks.cs[0];
         let tap = cs.mclk(now, &facts);
         let mclk = self.line_for(tap, true);
         let smclk = self.line_for(cs.smclk(now, &facts), fast);
@@ -118,7 +118,7 @@ impl Soc {
     /// The level of the operating point: core voltage 0 and 1 from the LDO, the same from the DC/DC
     /// regulator (2, 3), the same in the low-frequency mode (4, 5).
     pub(super) fn level(&self) -> u8 {
-        let p = &self.r.pcm;
+        let p = &self.r.blocks.pcm[0];
         p.vcore() + if p.dcdc() { 2 } else { 0 } + if p.low_frequency() { 4 } else { 0 }
     }
 
@@ -128,18 +128,18 @@ impl Soc {
         self.too_fast = [false; 2];
         if awake {
             let p = &self.facts.pcm;
-            let vcore = self.r.pcm.vcore();
+            let vcore = self.r.blocks.pcm[0].vcore();
             let (vcc_v, mhz) = (self.common.state.vcc_v, f64::from(point.mclk_hz) / 1e6);
-            let max = if self.r.pcm.low_frequency() {
+            let max = if self.r.blocks.pcm[0].low_frequency() {
                 p.lf_max_khz / 1e3
             } else {
                 p.mclk_max_mhz[usize::from(vcore)]
             };
-            let vcc_min = if self.r.pcm.dcdc() { p.dcdc_vcc_min_v } else { p.vcc_min_v };
+            let vcc_min = if self.r.blocks.pcm[0].dcdc() { p.dcdc_vcc_min_v } else { p.vcc_min_v };
             // DCO frequencies are rounded.
             if mhz > max * 1.0001 {
                 self.common.illegal = Some(Fault::device(
-                    self.facts.peripherals.cs,
+                    self.map.base(Slot::cs(0)),
                     format!(
                         "MCLK {mhz:.3} MHz exceeds the {max} MHz that the power mode allows (core voltage level {vcore}); request another by PCMCTL0.AMR before the clock"
                     ),
@@ -147,15 +147,17 @@ impl Soc {
             } else if vcc_v < vcc_min || vcc_v > self.common.dev.supply.vcc_max_v {
                 let vcc_max = self.common.dev.supply.vcc_max_v;
                 self.common.illegal = Some(Fault::device(
-                    self.facts.peripherals.pcm,
+                    self.map.base(Slot::pcm(0)),
                     format!(
                         "supply of {vcc_v:.3} V is outside {vcc_min} to {vcc_max} V, which the power mode needs"
                     ),
                 ));
             }
             for bank in 0..2 {
-                let (waits, normal) =
-                    (self.r.flctl.wait_states(bank), self.r.flctl.normal_read(bank));
+                let (waits, normal) = (
+                    self.r.blocks.flctl[0].wait_states(bank),
+                    self.r.blocks.flctl[0].normal_read(bank),
+                );
                 let reach = self.facts.flash_max_mhz(vcore, waits, normal);
                 self.too_fast[bank] = mhz > reach * 1.0001;
             }
@@ -169,10 +171,13 @@ impl Soc {
     #[cold]
     pub(super) fn note_too_fast(&mut self, addr: u32) {
         let bank = usize::from(addr & 0x3_FFFF >= self.facts.flash.bank_bytes);
-        let waits = self.r.flctl.wait_states(bank);
+        let waits = self.r.blocks.flctl[0].wait_states(bank);
         let mhz = f64::from(self.r.lines.base.mclk.freq_hz()) / 1e6;
-        let reach =
-            self.facts.flash_max_mhz(self.r.pcm.vcore(), waits, self.r.flctl.normal_read(bank));
+        let reach = self.facts.flash_max_mhz(
+            self.r.blocks.pcm[0].vcore(),
+            waits,
+            self.r.blocks.flctl[0].normal_read(bank),
+        );
         self.common.pending_fault.get_or_insert_with(|| {
             Fault::device(
                 addr,
@@ -181,64 +186,28 @@ impl Soc {
                 ),
             )
         });
-        self.deadline = 0;
+        self.side.deadline = 0;
     }
 
     // ---- interrupts
-
-    /// The inputs of the NVIC.
-    pub(super) fn inputs(&mut self) -> u64 {
-        let i = &self.facts.interrupts;
-        let r = &mut self.r;
-        let mut lines = 0u64;
-        let mut put = |input: u32, on: bool| lines |= u64::from(on) << input;
-        put(i.cs, r.cs.pending() && r.sysctl.nmi_sources() & 1 == 0);
-        put(i.pcm, r.pcm.pending() && r.sysctl.nmi_sources() & 4 == 0);
-        put(i.wdt_a, std::mem::take(&mut r.wdt.pulse));
-        put(i.flctl, r.flctl.pending());
-        for (t, input) in r.timers.iter().zip([i.ta0_0, i.ta1_0, i.ta2_0, i.ta3_0]) {
-            put(input, t.pending_ccr0());
-            put(input + 1, t.pending());
-        }
-        for (n, u) in r.eusci.iter().enumerate() {
-            put(i.eusci_a0 + n as u32, u.pending());
-        }
-        put(i.adc14, r.adc.pending());
-        put(i.t32_int1, r.timer32.pending(0));
-        put(i.t32_int2, r.timer32.pending(1));
-        put(i.t32_intc, r.timer32.pending(0) || r.timer32.pending(1));
-        put(i.aes256, r.aes.pending());
-        put(i.rtc_c, r.rtc.pending());
-        let dma = r.dma.interrupts();
-        put(i.dma_int0, dma & 1 != 0);
-        put(i.dma_int1, dma & 2 != 0);
-        put(i.dma_int2, dma & 4 != 0);
-        put(i.dma_int3, dma & 8 != 0);
-        put(i.dma_err, dma & 16 != 0);
-        for (n, p) in r.ports[..3].iter().enumerate() {
-            put(i.port1 + 2 * n as u32, p.asks(0));
-            put(i.port1 + 2 * n as u32 + 1, p.asks(1));
-        }
-        lines
-    }
 
     /// What the DMA channels are asked for.
     pub(super) fn dma_requests(&self) -> u32 {
         let r = &self.r;
         let mut requests = 0;
         for channel in 0..dma::CHANNELS {
-            let source = r.dma.source(channel);
+            let source = r.blocks.dma[0].source(channel);
             let (n, receive) = (channel / 2, channel % 2 == 1);
             let serial = |u: &Eusci| if receive { u.rx_trigger() } else { u.tx_trigger() };
             // Sources 2 to 5: eUSCI_B in a rotation of their own (SLAS826H table 6-37).
             const B: [[usize; 4]; 4] = [[0, 3, 2, 1], [1, 0, 3, 2], [2, 1, 0, 3], [3, 2, 1, 0]];
             let on = match source {
-                1 => serial(&r.eusci[n]),
-                2..=5 => serial(&r.eusci[4 + B[n][usize::from(source) - 2]]),
-                6 => r.timers[n].dma_flag(if receive { 2 } else { 0 }),
+                1 => serial(&r.blocks.eusci[n].0),
+                2..=5 => serial(&r.blocks.eusci[4 + B[n][usize::from(source) - 2]].0),
+                6 => r.blocks.timers[n].0.dma_flag(if receive { 2 } else { 0 }),
                 7 => match channel {
-                    0..=2 => r.aes.triggers(channel as u8),
-                    7 => r.adc.filled != 0,
+                    0..=2 => r.blocks.aes[0].0.dma_trigger(channel as u8),
+                    7 => r.blocks.adc[0].filled != 0,
                     _ => false,
                 },
                 _ => false,
@@ -250,15 +219,21 @@ impl Soc {
 
     /// Behind whatever may have changed a flag.
     pub(super) fn refresh(&mut self, now: Picos, cycles: Cycles) {
-        let inputs = self.inputs();
-        self.r.scs.set_lines(inputs.into());
-        let nmi = self.nmi_flags() & self.r.sysctl.nmi_sources();
+        // What raises the NMI instead asks by no input.
+        let sources = self.r.sysctl.nmi_sources();
+        let held = |slot: Slot| match slot {
+            Slot::cs(_) => sources & 1 != 0,
+            Slot::pcm(_) => sources & 4 != 0,
+            _ => false,
+        };
+        self.r.scs.set_lines(self.r.blocks.levels(&self.map, held));
+        let nmi = self.nmi_flags() & sources;
         if nmi != 0 {
             self.r.scs.pend(scs::NMI);
         }
-        if self.r.dma.is_on() {
+        if self.r.blocks.dma[0].is_on() {
             let requests = self.dma_requests();
-            self.r.dma.set_lines(requests);
+            self.r.blocks.dma[0].set_lines(requests);
             self.with_dma(|dma, soc| {
                 let c = &soc.facts.core_timing;
                 let cost = (c.dma_control_cycles, c.dma_transfer_cycles);
@@ -269,38 +244,22 @@ impl Soc {
     }
 
     pub(super) fn with_dma(&mut self, act: impl FnOnce(&mut Dma, &mut Self)) {
-        let mut dma = std::mem::take(&mut self.r.dma);
+        let mut dma = std::mem::take(&mut self.r.blocks.dma[0]);
         act(&mut dma, self);
-        self.r.dma = dma;
+        self.r.blocks.dma[0] = dma;
     }
 
     pub(super) fn nmi_flags(&self) -> u32 {
-        u32::from(self.r.cs.pending()) | u32::from(self.r.pcm.pending()) << 2
+        u32::from(self.r.blocks.cs[0].pending()) | u32::from(self.r.blocks.pcm[0].pending()) << 2
     }
 
     // ---- events
 
     pub(super) fn own_event(&self) -> Option<Picos> {
         let (r, l) = (&self.r, &self.r.lines);
-        let mut next = Picos::MAX;
-        let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
-        sooner(r.scs.next_event(&l.fclk));
-        sooner(r.cs.next_event(self.now()));
-        sooner(r.pcm.next_event());
-        sooner(r.flctl.busy_until());
-        sooner(r.timer32.next_event(&l.fclk));
-        sooner(r.wdt.next_event(l));
-        sooner(r.rtc.next_event(&l.bclk));
-        sooner(r.adc.next_event());
-        sooner(r.aes.next_event());
-        sooner(r.dma.next_event(&l.fclk));
-        for t in &r.timers {
-            sooner(t.next_event(&l.base));
-        }
-        for u in &r.eusci {
-            sooner(u.next_event());
-        }
-        (next != Picos::MAX).then_some(next)
+        let all =
+            [r.scs.next_event(&l.fclk), r.blocks.cs[0].next_event(self.now()), r.blocks.due(l)];
+        all.into_iter().flatten().min()
     }
 
     /// Carries out what is due at `t`.
@@ -310,38 +269,27 @@ impl Soc {
         if due(self.r.scs.next_event(&lines.fclk)) {
             self.r.scs.event(&lines.fclk, t);
         }
-        if self.r.pcm.event(t) {
+        if self.r.blocks.pcm[0].event(t) {
             self.fx.clocks = true;
         }
-        if due(self.r.flctl.busy_until()) {
-            self.flash_done(t);
+        if due(self.r.blocks.flctl[0].busy_until()) {
+            self.r.blocks.flctl[0].event(&mut self.memory.bytes[..]);
+            self.flash_changed();
         }
-        self.r.timer32.event(&lines.fclk, t);
-        if due(self.r.wdt.next_event(&lines)) {
-            let hard = self.r.sysctl.watchdog_is_hard();
-            let base = self.facts.peripherals.wdt_a;
-            self.r.wdt.event(hard, &mut cx!(self, base, cycles, t));
+        if due(self.r.blocks.wdt[0].due(&lines)) {
+            let base = self.map.base(Slot::wdt(0));
+            self.r.blocks.wdt[0].event(&mut cx!(self, base, cycles, t));
         }
-        if due(self.r.rtc.next_event(&lines.bclk)) {
-            self.r.rtc.event(&lines.bclk, t);
-        }
-        for timer in &mut self.r.timers {
-            if timer.next_event(&lines.base).is_some_and(|e| e <= t) {
-                timer.event(&lines.base, t);
-            }
-        }
-        for i in 0..self.r.eusci.len() {
-            if due(self.r.eusci[i].next_event()) {
+        self.r.blocks.advance(&lines, t);
+        for i in 0..SERIALS.len() {
+            if due(self.r.blocks.eusci[i].due(&lines)) {
                 self.eusci_event(i, t, cycles);
             }
         }
-        if due(self.r.aes.next_event()) {
-            self.r.aes.event(t);
-        }
-        if due(self.r.adc.next_event()) {
+        if due(self.r.blocks.adc[0].due(&lines)) {
             self.adc_event(t, cycles);
         }
-        if due(self.r.dma.next_event(&lines.fclk)) {
+        if due(self.r.blocks.dma[0].due(&lines)) {
             self.with_dma(|dma, soc| {
                 dma.event(&mut DmaBus { soc, at: cycles, now: t });
             });
@@ -349,63 +297,45 @@ impl Soc {
         self.settle_effects(t, cycles);
     }
 
-    pub(super) fn flash_done(&mut self, t: Picos) {
-        let mut flctl = self.r.flctl.clone();
-        let mut pokes = Vec::new();
-        let memory = &self.memory;
-        flctl.event(t, &mut |a| place(a).map(|i| memory[i as usize]), &mut |a, v| {
-            pokes.push((a, v))
-        });
-        self.finish_flash(flctl, pokes);
-    }
-
-    pub(super) fn finish_flash(&mut self, flctl: Flctl, pokes: Vec<(u32, u8)>) {
-        for (addr, value) in pokes {
-            if let Some(i) = place(addr) {
-                self.memory[i as usize] = value;
-            }
-        }
-        self.r.flctl = flctl;
-        self.changed = true;
-        self.image = None;
+    fn flash_changed(&mut self) {
+        self.side.changed = true;
+        self.side.image = None;
         self.fx.memory = true;
     }
 
     pub(super) fn eusci_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
-        let mut eusci = self.r.eusci[i].clone();
-        let base = eusci_bases(&self.facts.peripherals)[i];
-        if let Some(done) = eusci.event(t) {
-            let which = Which { index: i, name: SERIALS[i], byte: eusci::BYTES[i], base };
-            let drives = self.common.carry_out(&mut eusci, which, done, (t, cycles));
-            self.drive(drives);
-            let mut effects = Effects::default();
-            if let Err(fault) = eusci.go_on(&ctx!(self, effects, base, cycles, t)) {
-                self.common.pending_fault = Some(fault);
-            }
+        let base = self.map.base(Slot::eusci(i));
+        let Some(done) = self.r.blocks.eusci[i].0.event(t) else { return };
+        let which = Which { index: i, name: SERIALS[i], byte: eusci::BYTES[i], base };
+        let eusci = &mut self.r.blocks.eusci[i].0;
+        let drives = self.common.carry_out(eusci, which, done, (t, cycles));
+        self.drive(drives);
+        let mut c = cx!(self, base, cycles, t);
+        if let Err(fault) = self.r.blocks.eusci[i].with(&mut c, |eusci, cx| eusci.go_on(cx)) {
+            self.common.pending_fault = Some(fault);
         }
-        self.r.eusci[i] = eusci;
     }
 
     pub(super) fn adc_event(&mut self, t: Picos, cycles: Cycles) {
-        let base = self.facts.peripherals.adc14;
-        let mut adc = self.r.adc.clone();
+        let base = self.map.base(Slot::adc(0));
+        let mut adc = self.r.blocks.adc[0].clone();
         if let Some(sample) = adc.take_sample(t) {
             self.common.accounts.count(Event::Adc14Conversion);
-            let ports = &self.r.ports;
+            let dio = &self.r.blocks.dio[0];
             let inside = match sample.inside {
                 Some(Inside::HalfSupply) => Some(self.common.state.vcc_v / 2.0),
                 Some(Inside::Temperature) => Some(self.facts.adc14.sensor_25c_mv * 1e-3),
                 None => None,
             };
             let volts = inside.or_else(|| {
-                self.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin))
+                self.common.adc_volts(sample.channel, sample.time, &|pin| dio.level(pin))
             });
             let reference = &self.facts.reference;
             let vref = match sample.reference {
                 Reference::Supply => Some(self.common.state.vcc_v),
                 Reference::RefA => {
-                    let select = self.r.reference.level();
-                    if !self.r.reference.settled(sample.time, reference.settle_us) {
+                    let select = self.r.blocks.reference[0].level();
+                    if !self.r.blocks.reference[0].settled(sample.time, reference.settle_us) {
                         self.common.state.lints.report(LintKind::ReferenceNotReady, base, cycles);
                     }
                     if self.common.state.vcc_v < reference.avcc_min_v[select] {
@@ -433,7 +363,7 @@ impl Soc {
         if let Err(fault) = adc.event(t, &mut cx!(self, base, cycles, t)) {
             self.common.pending_fault = Some(fault);
         }
-        self.r.adc = adc;
+        self.r.blocks.adc[0] = adc;
     }
 
     /// What accesses and events led to outside their block.
@@ -447,10 +377,10 @@ impl Soc {
         let uncached = self.common.uncached;
         let on = |on: bool, rest: StateId| if on { accounts::ON } else { rest };
         let states = [
-            (FLASH, self.r.flctl.state()),
-            (ADC14, on(self.r.adc.busy(), accounts::OFF)),
-            (REF, on(self.r.reference.is_on(), accounts::OFF)),
-            (AES, on(self.r.aes.busy(), accounts::IDLE)),
+            (FLASH, self.r.blocks.flctl[0].state()),
+            (ADC14, on(self.r.blocks.adc[0].busy(), accounts::OFF)),
+            (REF, on(self.r.blocks.reference[0].is_on(), accounts::OFF)),
+            (AES, on(self.r.blocks.aes[0].0.busy(), accounts::IDLE)),
         ];
         if self.common.state.powered {
             for (component, state) in states {
@@ -464,14 +394,21 @@ impl Soc {
 
     pub(super) fn drive(&mut self, drives: Vec<Drive>) {
         for (pin, level) in drives {
-            let (i, mask) = pair(pin);
-            self.r.ports[i].drive(mask, level);
-            self.deadline = 0;
+            self.r.blocks.dio[0].drive(pin, level);
+            self.side.deadline = 0;
         }
     }
 
-    pub(super) fn port_written(&mut self, i: usize, now: Picos, cycles: Cycles) {
-        let outputs = self.r.ports[i].outputs();
+    /// Tells of outputs of the pairs of ports that were written.
+    pub(super) fn ports_written(&mut self, now: Picos, cycles: Cycles) {
+        let written = std::mem::take(&mut self.fx.pins);
+        for i in (0..6).filter(|i| written >> i & 1 != 0) {
+            self.port_written(i, now, cycles);
+        }
+    }
+
+    fn port_written(&mut self, i: usize, now: Picos, cycles: Cycles) {
+        let outputs = self.r.blocks.dio[0].pair(i).outputs();
         let mut changed = outputs ^ self.r.outputs[i];
         self.r.outputs[i] = outputs;
         let mut drives = Vec::new();
@@ -482,17 +419,13 @@ impl Soc {
             let high = outputs >> bit & 1 != 0;
             drives.extend(self.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
         }
-        let ports = &self.r.ports;
-        let low = |pin| {
-            let (i, mask) = pair(pin);
-            ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
-        };
-        drives.extend(self.common.select(low, now, cycles));
+        let dio = &self.r.blocks.dio[0];
+        drives.extend(self.common.select(|pin| dio.drives_low(pin), now, cycles));
         self.drive(drives);
         if i == 5 {
-            let sel = self.r.ports[5].primary();
+            let sel = self.r.blocks.dio[0].pair(5).primary();
             let facts = Arc::clone(&self.facts);
-            self.r.cs.set_pins(sel & 3 == 3, sel & 0xC == 0xC, now, &facts);
+            self.r.blocks.cs[0].set_pins(sel & 3 == 3, sel & 0xC == 0xC, now, &facts);
             self.fx.clocks = true;
         }
     }
@@ -517,51 +450,26 @@ impl Soc {
         self.r.lines.base.mclk.restart(now, cycles);
         self.r.sleep = None;
         self.r.for_event = false;
-        self.scb = Scb::default();
-        let r = &mut self.r;
-        r.scs.reset();
-        r.sysctl.reset(class, source);
-        r.dma = Dma::default();
-        r.timers.iter_mut().for_each(TimerA::reset);
-        r.eusci.iter_mut().for_each(Eusci::reset);
-        r.timer32 = Timer32::new();
-        r.adc.reset();
-        r.aes.reset();
-        r.crc = Crc32::default();
-        r.reference = RefA::default();
-        r.flctl.reset();
-        if class >= Class::Hard && !keep_pins {
-            r.ports.iter_mut().for_each(PortPair::reset);
-            r.pmap.fill(0);
-        }
+        self.side.scb = Scb::default();
+        self.r.scs.reset();
+        self.r.sysctl.reset(class, source);
+        self.r.blocks.reset(class, keep_pins);
         if class >= Class::Reboot {
-            // Clocks, power and the flash's ways of reading go back too.
-            r.cs.reset();
-            r.pcm = Pcm::new();
-            r.pss = Pss::new();
-            r.flctl = Flctl::new();
-            r.dwt = Dwt::default();
-            r.rtc = RtcC::new();
+            self.r.dwt = Dwt::default();
         }
         self.common.pending_fault = None;
         self.map();
         self.update_clocks(now, cycles);
-        self.r.wdt.reset(&self.r.lines.clone(), now);
-        for i in 0..6 {
-            self.port_written(i, now, cycles);
-        }
+        self.r.blocks.wdt[0].reset(&self.r.lines, now);
+        self.fx.pins = 0x3F;
+        self.ports_written(now, cycles);
         self.settle_effects(now, cycles);
-        self.deadline = 0;
+        self.side.deadline = 0;
     }
 
     pub(super) fn abort_flash(&mut self, seed: u64) {
-        let mut flctl = self.r.flctl.clone();
-        let mut pokes = Vec::new();
-        let memory = &self.memory;
-        if flctl.cut(seed, &mut |a| place(a).map(|i| memory[i as usize]), &mut |a, v| {
-            pokes.push((a, v))
-        }) {
-            self.finish_flash(flctl, pokes);
+        if self.r.blocks.flctl[0].cut(&mut self.memory.bytes[..], seed) {
+            self.flash_changed();
         }
     }
 
@@ -585,7 +493,8 @@ impl Soc {
         ];
         for (off, word) in words {
             if let Some(i) = place(TLV + off) {
-                self.memory[i as usize..i as usize + 4].copy_from_slice(&u32::to_le_bytes(word));
+                self.memory.bytes[i as usize..i as usize + 4]
+                    .copy_from_slice(&u32::to_le_bytes(word));
             }
         }
     }
@@ -613,7 +522,7 @@ impl dma::Memory for DmaBus<'_> {
         }
         let at = self.cycle();
         let value = self.soc.read(addr, width, at);
-        self.soc.stall = 0;
+        self.soc.side.stall = 0;
         value
     }
 
@@ -623,7 +532,7 @@ impl dma::Memory for DmaBus<'_> {
         }
         let at = self.cycle();
         let done = self.soc.write(addr, width, value, at);
-        self.soc.stall = 0;
+        self.soc.side.stall = 0;
         done
     }
 

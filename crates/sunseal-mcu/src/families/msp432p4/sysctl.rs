@@ -15,7 +15,7 @@ const HARD_REQ: u32 = 2;
 /// Numbers of the sources that RSTCTL_RESET_REQ is itself.
 const SOURCE_REQUEST: u8 = 15;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sysctl {
     nmi: u32,
     wdt_hard: u32,
@@ -33,15 +33,12 @@ pub(crate) struct Sysctl {
 impl Sysctl {
     pub fn new() -> Self {
         Self {
-            nmi: 0,
             wdt_hard: 0x3,
             halt: 0x4000,
             banks: 0xFF,
             retained: 0xFF,
             glitch: 1,
-            hard: 0,
-            soft: 0,
-            pss: 0,
+            ..Self::default()
         }
     }
 
@@ -101,7 +98,7 @@ impl Sysctl {
         match off {
             0x0000 => {
                 if keyed && value & 1 != 0 {
-                    cx.reset(Class::Reboot, 0);
+                    cx.fx.ask(Class::Reboot, 0);
                 }
             }
             0x0004 => {
@@ -127,9 +124,9 @@ impl Sysctl {
             0x0030 => self.glitch = merge(self.glitch, value, mask) & 1,
             0x1010 => {
                 if keyed && value & 2 != 0 {
-                    cx.reset(Class::Reboot, 0);
+                    cx.fx.ask(Class::Reboot, 0);
                 } else if keyed && value & 1 != 0 {
-                    cx.reset(Class::Por, 0);
+                    cx.fx.ask(Class::Por, 0);
                 }
             }
             _ => return Err(cx.no_register()),
@@ -160,9 +157,9 @@ impl Sysctl {
         match off {
             0x000 if v & 0xFF00 == KEY => {
                 if v & HARD_REQ != 0 {
-                    cx.reset(Class::Hard, SOURCE_REQUEST);
+                    cx.fx.ask(Class::Hard, SOURCE_REQUEST);
                 } else if v & SOFT_REQ != 0 {
-                    cx.reset(Class::Soft, SOURCE_REQUEST);
+                    cx.fx.ask(Class::Soft, SOURCE_REQUEST);
                 }
             }
             0x008 => self.hard &= !v,
@@ -170,7 +167,7 @@ impl Sysctl {
             0x00C | 0x018 => {
                 let class = if off == 0x00C { Class::Hard } else { Class::Soft };
                 if v & 0xFFFF != 0 {
-                    cx.reset(class, v.trailing_zeros() as u8);
+                    cx.fx.ask(class, v.trailing_zeros() as u8);
                 }
             }
             0x104 => self.pss &= if v & 1 != 0 { 0 } else { u32::MAX },

@@ -16,9 +16,9 @@ impl Around for Soc {
 
     fn new(dev: Arc<Device>) -> Self {
         let facts = Arc::new(dev.stm32l4().clone());
-        let layout = Layout::of(&dev);
+        let (layout, map) = (Layout::of(&dev), Map::of(&blocks::listed(), &dev));
         let r = Registers {
-            lines: Lines::STOPPED,
+            lines: Lines::default(),
             scs: Scs::new(&facts.nvic),
             dwt: Dwt::default(),
             rcc: Rcc::new(0, 0),
@@ -33,18 +33,11 @@ impl Around for Soc {
             common: Common::new(dev, &NAMES),
             memory: Memory::new(),
             layout,
-            map: blocks::map(&facts),
-            inputs: Inputs::of(&facts.places),
+            map,
             r,
-            scb: Scb::default(),
             fx: Fx::default(),
-            deadline: 0,
-            stall: 0,
-            waits: false,
+            side: Side::default(),
             too_fast: false,
-            exception: 0,
-            changed: false,
-            image: None,
             facts,
         }
     }
@@ -59,22 +52,22 @@ impl Around for Soc {
 
     fn may_wake(&self, masks: Masks) -> bool {
         let r = &self.r;
-        if r.blocks.iwdg[0].due().is_some() {
+        if r.blocks.iwdg[0].due(&()).is_some() {
             return true;
         }
         let pins = self.pins_may_wake(masks);
         if r.sleep.is_some_and(Sleep::is_lost) {
             return self.leaves_standby().is_some()
-                || r.pwr.internal_wakeup() && r.blocks.rtc[0].due().is_some()
+                || r.pwr.internal_wakeup() && r.blocks.rtc[0].due(&()).is_some()
                 || pins && self.common.next_event().is_some();
         }
         let on = |input: u32| r.scs.may_wake(scs::IRQ0 + input, masks, r.for_event);
         let rtc = r.blocks.exti[0].armed() >> exti::RTC_WAKEUP & 1 != 0
-            && (on(self.inputs.rtc_wkup) || r.for_event)
-            && r.blocks.rtc[0].due().is_some();
+            && (wide::any(&self.map.inputs(Slot::exti(0))[7..], on) || r.for_event)
+            && r.blocks.rtc[0].due(&()).is_some();
         self.systick_may_wake(masks)
             || rtc
-            || self.inputs.may_ask(&r.blocks, on)
+            || r.blocks.may_ask(&self.map, &(), on)
             || pins && (self.common.next_event().is_some() || self.serials_busy())
     }
 
@@ -86,8 +79,8 @@ impl Around for Soc {
         r.blocks.exti[0].armed() & exti::PINS != 0
     }
 
-    fn refresh(&mut self, _now: Picos, _cycles: Cycles) {
-        Soc::refresh(self);
+    fn refresh(&mut self, now: Picos, cycles: Cycles) {
+        Soc::refresh(self, now, cycles);
     }
 
     fn reset_cause(&self) -> ResetCause {
@@ -126,8 +119,8 @@ impl Around for Soc {
         if let Some(i) = self.layout.place(addr).map(|i| i as usize) {
             let end = (i + bytes.len()).min(BYTES);
             self.memory.bytes[i..end].copy_from_slice(&bytes[..end - i]);
-            self.changed = true;
-            self.image = None;
+            self.side.changed = true;
+            self.side.image = None;
         }
     }
 
@@ -156,7 +149,7 @@ impl Around for Soc {
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
         if let Some(usart) = self.r.blocks.usart.get_mut(serial) {
             usart.uart_in(time, byte);
-            self.deadline = 0;
+            self.side.deadline = 0;
         }
     }
 
@@ -168,13 +161,13 @@ impl Around for Soc {
         let (bytes, layout) = (&self.memory.bytes, self.layout);
         let part = |at: u32, n: u32| bytes[at as usize..(at + n) as usize].to_vec();
         let flash =
-            self.image.get_or_insert_with(|| Arc::new(part(FLASH_AT, layout.flash))).clone();
+            self.side.image.get_or_insert_with(|| Arc::new(part(FLASH_AT, layout.flash))).clone();
         SavedStm32l4 {
             flash: SharedBytes(flash),
             sram1: part(SRAM1_AT, layout.sram1),
             sram2: part(SRAM2_AT, layout.sram2),
             registers: self.r.clone(),
-            stall: self.stall,
+            stall: self.side.stall,
             core,
         }
     }
@@ -183,15 +176,15 @@ impl Around for Soc {
         let mut put = |at: u32, from: &[u8]| {
             self.memory.bytes[at as usize..at as usize + from.len()].copy_from_slice(from);
         };
-        if !self.image.as_ref().is_some_and(|i| Arc::ptr_eq(i, &s.flash.0)) {
+        if !self.side.image.as_ref().is_some_and(|i| Arc::ptr_eq(i, &s.flash.0)) {
             put(FLASH_AT, &s.flash.0);
-            self.image = Some(Arc::clone(&s.flash.0));
-            self.changed = true;
+            self.side.image = Some(Arc::clone(&s.flash.0));
+            self.side.changed = true;
         }
         put(SRAM1_AT, &s.sram1);
         put(SRAM2_AT, &s.sram2);
         self.r = s.registers;
-        self.stall = s.stall;
+        self.side.stall = s.stall;
         self.fx = Fx::default();
         s.core
     }

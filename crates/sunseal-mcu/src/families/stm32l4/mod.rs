@@ -19,22 +19,24 @@ use sunseal_isa::thumb::{Bus, Scb};
 use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId, Width};
 
 use crate::accounts::{self, Event, Names};
-use crate::blocks::st::{Block as _, Cause, Cx, Fx, exti};
+use crate::blocks::st::{Beside, Block as _, Cause, Cx, Fx, exti};
+use crate::blocks::wide::{self, Map};
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive, SharedBytes, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::memory::{Memory, Window};
 use crate::cores::armv7m::scs::{self, Scs};
-use crate::cores::armv7m::{Around, CortexM, SavedCore, arm};
+use crate::cores::armv7m::{Around, CortexM, SavedCore, Side, arm};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 use crate::pin::Pin;
 use crate::resets::ResetCause;
-use blocks::{Blocks, Inputs, Slot};
+use blocks::{Blocks, Slot};
 use pwr::{Deep, Pwr};
 use rcc::{Rcc, Source};
 
-pub(crate) use blocks::{known, makes};
+pub(crate) use blocks::makes;
 
 /// The serial interfaces: their places are their numbers.
 const SERIALS: [&str; 6] = ["usart1", "usart2", "usart3", "spi1", "spi2", "spi3"];
@@ -48,32 +50,30 @@ const SERIAL_BYTE: [Event; 6] = [
     Event::Spi3Byte,
 ];
 
-const FLASH: ComponentId = ComponentId(1);
-const TIMER_OSCILLATOR: ComponentId = ComponentId(2);
-const RNG: ComponentId = ComponentId(3);
-const SLEEP: StateId = StateId(5);
-const STOP0: StateId = StateId(6);
-const STOP1: StateId = StateId(7);
-const STOP2: StateId = StateId(8);
-const STANDBY: StateId = StateId(9);
-const SHUTDOWN: StateId = StateId(10);
-const WRITE: StateId = StateId(11);
-const ERASE: StateId = StateId(12);
+accounts::vocabulary! {
+    components
+    FLASH "flash" IDLE, TIMER_OSCILLATOR "timer_oscillator" OFF, RNG "rng" OFF;
+}
+accounts::vocabulary! {
+    states
+    SLEEP "sleep", STOP0 "stop0", STOP1 "stop1", STOP2 "stop2", STANDBY "standby",
+    SHUTDOWN "shutdown", WRITE "write", ERASE "erase";
+}
 
 const NAMES: Names = Names {
-    components: &[
-        ("cpu", accounts::OFF),
-        ("flash", accounts::IDLE),
-        ("timer_oscillator", accounts::OFF),
-        ("rng", accounts::OFF),
-    ],
+    components: COMPONENTS,
     active: "active.flash",
-    states: &["sleep", "stop0", "stop1", "stop2", "standby", "shutdown", "write", "erase"],
+    states: STATES,
     events: &[
         &[Event::FlashDoubleWordWrite, Event::FlashPageErase, Event::FlashMassErase],
         &SERIAL_BYTE,
     ],
 };
+
+/// How secrets go through the blocks, by their names in the device's data.
+pub(crate) fn known() -> Vec<(&'static str, Follow)> {
+    wide::known(blocks::listed())
+}
 
 // ---- memory
 
@@ -149,7 +149,7 @@ impl Sleep {
 
 /// The clock lines of the chip. Ticks of `hclk` are the CPU's cycles; `fclk` has its rate and goes on while the CPU
 /// sleeps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Lines {
     hclk: Line,
     fclk: Line,
@@ -163,22 +163,6 @@ struct Lines {
     lse: Line,
     lsi: Line,
     clk48: Line,
-}
-
-impl Lines {
-    const STOPPED: Self = Self {
-        hclk: Line::STOPPED,
-        fclk: Line::STOPPED,
-        sysclk: Line::STOPPED,
-        pclk1: Line::STOPPED,
-        pclk2: Line::STOPPED,
-        timers: Line::STOPPED,
-        hsi: Line::STOPPED,
-        hse_by_32: Line::STOPPED,
-        lse: Line::STOPPED,
-        lsi: Line::STOPPED,
-        clk48: Line::STOPPED,
-    };
 }
 
 /// The registers of all blocks.
@@ -204,25 +188,12 @@ pub(crate) struct Soc {
     facts: Arc<device::Stm32l4>,
     memory: Memory<BYTES>,
     layout: Layout,
-    /// Blocks by their first address.
-    map: Vec<blocks::Mapped>,
-    inputs: Inputs,
+    map: Map<Slot>,
     r: Registers,
-    scb: Scb,
     fx: Fx,
-    /// The cycle at which the CPU's run ends; 0 ends it behind the present instruction.
-    deadline: Cycles,
-    /// Wait states of data accesses that the core has not been told.
-    stall: Cycles,
-    /// Fetches from flash may wait.
-    waits: bool,
+    side: Side,
     /// Flash is read faster than it can be.
     too_fast: bool,
-    /// IPSR, which ICSR shows in turn.
-    exception: u32,
-    /// Flash changed: the core forgets.
-    changed: bool,
-    image: Option<Arc<Vec<u8>>>,
 }
 
 /// The chip: the core, and what is around it.

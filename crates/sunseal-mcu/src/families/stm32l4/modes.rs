@@ -15,7 +15,7 @@ impl Soc {
             sleep = Sleep::Deep(self.r.pwr.deep());
             if self.serials_busy() {
                 self.common.pending_fault = Some(Fault::device(
-                    self.facts.places.base("pwr").unwrap_or(0),
+                    self.map.base(Slot::pwr),
                     "a Stop mode is entered while a USART or SPI still sends, whose clock stops with it; wait for TC or the end of BSY first",
                 ));
             }
@@ -29,7 +29,7 @@ impl Soc {
             self.scramble_ram(seed, true, !keeps);
         }
         self.update_clocks(now, cycles);
-        self.refresh();
+        self.refresh(now, cycles);
     }
 
     /// What ends Standby or Shutdown now: the RTC, wakeup pins.

@@ -149,7 +149,7 @@ impl Pwr {
                     return Err(cx.refuse("PWR_CR1.VOS is 1 for Range 1 or 2 for Range 2"));
                 }
                 if new & VOS == RANGE_1 && self.cr1 & VOS == RANGE_2 {
-                    self.rises = Some((cx.now + us(cx.dev.power.range_up_us)).0);
+                    self.rises = Some((cx.now + us(cx.dev.stm32l4().power.range_up_us)).0);
                 } else if new & VOS == RANGE_2 {
                     self.rises = None;
                 }

@@ -70,8 +70,9 @@ const IWDGRSTF: u32 = 1 << 29;
 const HOLE: usize = 3;
 
 /// Where a clock comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Source {
+    #[default]
     Msi,
     Hsi,
     Hse,
@@ -79,7 +80,7 @@ pub(crate) enum Source {
 }
 
 /// What runs, and since when it is ready.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rcc {
     cr: u32,
     icscr: u32,
@@ -115,23 +116,15 @@ impl Rcc {
         Self {
             cr: CR_RESET,
             icscr: 0x1000_0000,
-            cfgr: 0,
             pllcfgr: 0x1000,
             enr,
             smenr: [0x0001_1303, 0x0005_32FF, 0x101, 0, 0xF2FE_CA3F, 0x25, 0x0167_7C01],
-            ccipr: 0,
-            bdcr: 0,
             csr: 6 << 8,
             msi: Some(0),
-            hsi: None,
-            hse: None,
-            pll: None,
-            lse: None,
-            lsi: None,
             system: Source::Msi,
             lse_hz,
             hse_hz,
-            seen: 0,
+            ..Self::default()
         }
     }
 
@@ -371,7 +364,7 @@ impl Rcc {
             return Err(cx.refuse("RCC_CR.MSIRANGE is reserved above 11 (48 MHz)"));
         }
         self.cr = new;
-        let (c, now) = (&cx.dev.clock, cx.now);
+        let (c, now) = (&cx.dev.stm32l4().clock, cx.now);
         Self::start(&mut self.msi, new & MSION != 0, now, us(c.msi_start_us));
         Self::start(&mut self.hsi, new & HSION != 0, now, us(c.hsi_start_us));
         let hse_us = if new & HSEBYP != 0 { 0.0 } else { c.hse_start_ms * 1e3 };
@@ -385,12 +378,12 @@ impl Rcc {
     }
 
     fn check_pll(&self, cx: &Cx<'_>) -> Result<(), Fault> {
-        let c = &cx.dev.clock;
+        let c = &cx.dev.stm32l4().clock;
         let n = self.pllcfgr >> 8 & 0x7F;
         if !(8..=86).contains(&n) {
             return Err(cx.refuse(format!("RCC_PLLCFGR.PLLN is {n}; the PLL takes 8 to 86")));
         }
-        let input = self.pll_input_hz(cx.now, cx.dev) as f64 / 1e6;
+        let input = self.pll_input_hz(cx.now, cx.dev.stm32l4()) as f64 / 1e6;
         if input == 0.0 {
             return Err(cx.refuse(
                 "PLLON without a source: choose one with RCC_PLLCFGR.PLLSRC and wait until it is ready",
@@ -419,7 +412,7 @@ impl Rcc {
     }
 
     fn write_bdcr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        if !cx.backup_writable {
+        if !cx.beside.backup_writable {
             cx.lint(LintKind::LockedBits);
             return Ok(());
         }
@@ -438,7 +431,7 @@ impl Rcc {
             new = new & !RTCSEL | self.bdcr & RTCSEL;
         }
         self.bdcr = new;
-        let time = us(cx.dev.clock.lse_start_ms * 1e3);
+        let time = us(cx.dev.stm32l4().clock.lse_start_ms * 1e3);
         Self::start(&mut self.lse, new & LSEON != 0 && self.lse_hz != 0, cx.now, time);
         Ok(())
     }
@@ -454,7 +447,12 @@ impl Rcc {
             kept = kept & !MSISRANGE | new & MSISRANGE;
         }
         self.csr = kept;
-        Self::start(&mut self.lsi, kept & LSION != 0, cx.now, us(cx.dev.clock.lsi_start_us));
+        Self::start(
+            &mut self.lsi,
+            kept & LSION != 0,
+            cx.now,
+            us(cx.dev.stm32l4().clock.lsi_start_us),
+        );
     }
 
     pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {

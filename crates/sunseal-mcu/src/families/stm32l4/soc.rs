@@ -29,9 +29,12 @@ impl Soc {
     /// Brings what plain accesses may touch in step with the flash's wait states.
     pub(super) fn map_memory(&mut self) {
         let l = self.layout;
-        self.waits = self.r.blocks.flash[0].may_wait() || self.too_fast;
-        let flash =
-            Window { base: FLASH_AT, readable: if self.waits { 0 } else { l.flash }, writable: 0 };
+        self.side.waits = self.r.blocks.flash[0].may_wait() || self.too_fast;
+        let flash = Window {
+            base: FLASH_AT,
+            readable: if self.side.waits { 0 } else { l.flash },
+            writable: 0,
+        };
         let ram = |base: u32, bytes: u32| Window { base, readable: bytes, writable: bytes };
         let w = &mut self.memory.windows;
         (w[0x00], w[0x08]) = (flash, flash);
@@ -166,7 +169,7 @@ impl Soc {
             let vco = self.r.rcc.vco_mhz(now, &self.facts);
             let vco_max = self.facts.clock.vco_max_mhz[usize::from(self.r.pwr.range_1())];
             let mode = ["Range 2", "Range 1", "the low-power run mode"][usize::from(point.vcore)];
-            let pwr = self.facts.places.base("pwr").unwrap_or(0);
+            let pwr = self.map.base(Slot::pwr);
             let illegal = |what: String| Some(Fault::device(pwr, what));
             self.common.illegal = if mhz > max * 1.0001 {
                 illegal(format!(
@@ -212,13 +215,13 @@ impl Soc {
                 ),
             )
         });
-        self.deadline = 0;
+        self.side.deadline = 0;
     }
 
     // ---- interrupts and events
 
     /// Behind whatever may have changed a flag or a level.
-    pub(super) fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self, _: Picos, _: Cycles) {
         let b = &mut self.r.blocks;
         let mut lines = u32::from(b.rtc[0].wakeup()) << exti::RTC_WAKEUP;
         for line in 0..16 {
@@ -230,15 +233,17 @@ impl Soc {
         if std::mem::take(&mut b.exti[0].event) {
             self.r.scs.event_register = true;
         }
+        // Stopped, a block whose own clock runs on asks only if EXTI lets it through.
         let stopped = matches!(self.r.sleep, Some(Sleep::Deep(_)));
-        let levels = self.inputs.levels(&self.r.blocks, stopped);
-        self.r.scs.set_lines(levels);
+        let through = [32, 33].map(|line| b.exti[0].lets_through(line));
+        let held = |slot: Slot| matches!(slot, Slot::lptim(i) if stopped && !through[i]);
+        self.r.scs.set_lines(b.levels(&self.map, held));
     }
 
     pub(super) fn own_event(&self) -> Option<Picos> {
         let (r, l) = (&self.r, &self.r.lines);
         let starts = r.rcc.next_event();
-        let all = [r.scs.next_event(&l.fclk), starts, r.pwr.next_event(), r.blocks.due()];
+        let all = [r.scs.next_event(&l.fclk), starts, r.pwr.next_event(), r.blocks.due(&())];
         let busy = r.blocks.flash[0].busy_until();
         all.into_iter().chain([busy]).flatten().min()
     }
@@ -255,44 +260,30 @@ impl Soc {
         // An oscillator that is ready by now may be somebody's clock.
         self.fx.clocks = true;
         if due(self.r.blocks.flash[0].busy_until()) {
-            self.flash_ends(|flash, memory, poke| flash.event(t, memory, poke));
+            self.r.blocks.flash[0].event(&mut self.memory.bytes[..]);
+            self.flash_changed();
         }
         for i in 0..USARTS {
             self.usart_event(i, t, cycles);
             self.spi_event(i, t, cycles);
         }
-        if due(self.r.blocks.iwdg[0].due()) {
+        if due(self.r.blocks.iwdg[0].due(&())) {
             self.fx.reset = Some(Cause::Watchdog);
             // It begins anew by the reset.
             self.r.blocks.iwdg[0] = crate::blocks::st::iwdg::Iwdg::new();
         }
-        self.r.blocks.advance(t);
+        self.r.blocks.advance(&(), t);
         self.settle_effects(t, cycles);
     }
 
-    /// An operation of the flash ends, or is cut.
-    fn flash_ends(
-        &mut self,
-        act: impl FnOnce(
-            &mut crate::blocks::st::flash::Flash,
-            &dyn Fn(u32) -> u8,
-            &mut dyn FnMut(u32, u8),
-        ) -> bool,
-    ) {
-        let mut pokes = Vec::new();
-        let bytes = &self.memory.bytes;
-        let memory = |offset: u32| bytes[(FLASH_AT + offset) as usize];
-        let ended = act(&mut self.r.blocks.flash[0], &memory, &mut |at, v| pokes.push((at, v)));
-        for (offset, value) in pokes {
-            self.memory.bytes[(FLASH_AT + offset) as usize] = value;
-        }
-        if ended {
-            (self.changed, self.image, self.fx.memory) = (true, None, true);
-        }
+    fn flash_changed(&mut self) {
+        (self.side.changed, self.side.image, self.fx.memory) = (true, None, true);
     }
 
     pub(super) fn abort_flash(&mut self, seed: u64) {
-        self.flash_ends(|flash, memory, poke| flash.cut(seed, memory, poke));
+        if self.r.blocks.flash[0].cut(&mut self.memory.bytes[..], seed) {
+            self.flash_changed();
+        }
     }
 
     fn usart_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
@@ -310,7 +301,7 @@ impl Soc {
             self.common.accounts.count(SERIAL_BYTE[USARTS + i]);
             let (miso, drives) = self.common.exchange(USARTS + i, mosi, end, cycles);
             self.drive(drives);
-            let addr = self.facts.places.base(SERIALS[USARTS + i]).unwrap_or(0);
+            let addr = self.map.base(Slot::spi(i));
             let spi = &mut self.r.blocks.spi[i];
             let lints = &mut self.common.state.lints;
             if miso.is_none() {
@@ -325,7 +316,7 @@ impl Soc {
     /// A serial interface is on its way with something.
     pub(super) fn serials_busy(&self) -> bool {
         let b = &self.r.blocks;
-        b.usart.iter().any(Usart::is_sending) || b.spi.iter().any(|s| s.due().is_some())
+        b.usart.iter().any(Usart::is_sending) || b.spi.iter().any(|s| s.due(&()).is_some())
     }
 
     /// What accesses and events led to outside their block.
@@ -359,19 +350,16 @@ impl Soc {
                 self.common.accounts.set_state(component, state, now, cycles, uncached);
             }
         }
-        self.refresh();
+        self.refresh(now, cycles);
     }
 
     /// RCC resets the blocks whose enable bits these are.
     fn reset_blocks(&mut self, offset: u32, bits: u32, now: Picos, cycles: Cycles) {
-        let named = |m: &&blocks::Mapped| {
-            m.enable.is_some_and(|[at, bit]| at == offset && bits >> bit & 1 != 0)
-        };
-        let slots: Vec<Slot> = self.map.iter().filter(named).map(|m| m.slot).collect();
-        for slot in slots {
-            match slot {
+        let named = |[at, bit]: [u32; 2]| at == offset && bits >> bit & 1 != 0;
+        for m in self.map.blocks.iter().filter(|m| m.enable.is_some_and(named)) {
+            match m.slot {
                 Slot::pwr => self.r.pwr.reset(),
-                _ => self.r.blocks.reset_one(slot, &self.facts),
+                slot => self.r.blocks.reset_one(slot, &self.facts),
             }
         }
         (self.fx.clocks, self.fx.memory) = (true, true);
@@ -383,7 +371,7 @@ impl Soc {
     pub(super) fn drive(&mut self, drives: Vec<Drive>) {
         for (pin, level) in drives {
             self.r.blocks.drive(pin, level);
-            self.deadline = 0;
+            self.side.deadline = 0;
         }
     }
 
@@ -412,7 +400,7 @@ impl Soc {
         let facts = Arc::clone(&self.facts);
         self.r.sleep = None;
         self.r.for_event = false;
-        self.scb = Scb::default();
+        self.side.scb = Scb::default();
         self.r.scs.reset();
         self.r.rcc.reset(cause);
         self.r.pwr.reset();
@@ -427,7 +415,7 @@ impl Soc {
         self.update_clocks(now, cycles);
         self.fx.pins = true;
         self.settle_effects(now, cycles);
-        self.deadline = 0;
+        self.side.deadline = 0;
     }
 
     /// The supply was gone, VBAT's too: what no reset sets is lost.
