@@ -94,6 +94,7 @@ impl Observer for Counting {
 }
 
 /// The program of a core's benchmarks, `silent` and `counting`, on the CPU and bus that `$machine` makes.
+#[allow(unused_macros)] // only the benchmarks of a core alone take it
 macro_rules! benchmarks {
     ($core:ident, $machine:expr) => {
         fn run<O: sunseal_isa::Observer>(

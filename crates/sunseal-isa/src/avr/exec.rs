@@ -59,6 +59,20 @@ impl<B: Bus, O: Observer> Table<B, O> {
         data!(STAY INCREMENT DECREMENT ABSOLUTE);
         t[kind::POP as usize] = load::<B, O, { step::POP }>;
         t[kind::PUSH as usize] = store::<B, O, { step::PUSH }>;
+        macro_rules! programs {
+            ($($increment:literal $extended:literal)*) => { $(
+                t[kind::program($increment, $extended) as usize] =
+                    load_program::<B, O, $increment, $extended>;
+            )* };
+        }
+        programs!(false false false true true false true true);
+        macro_rules! skips {
+            ($($what:ident)*) => { $(
+                t[kind::skip(skip::$what, 1) as usize] = skip_over::<B, O, { skip::$what }, 1>;
+                t[kind::skip(skip::$what, 2) as usize] = skip_over::<B, O, { skip::$what }, 2>;
+            )* };
+        }
+        skips!(CPSE SBRC SBRS SBIC SBIS);
         t[kind::MOVW as usize] = movw;
         t[kind::ADIW as usize] = add_wide::<B, O, false>;
         t[kind::SBIW as usize] = add_wide::<B, O, true>;
@@ -81,20 +95,6 @@ impl<B: Bus, O: Observer> Table<B, O> {
         t[kind::BREAK as usize] = break_;
         t[kind::WDR as usize] = wdr;
         t[kind::SPM as usize] = spm;
-        macro_rules! programs {
-            ($($increment:literal $extended:literal)*) => { $(
-                t[kind::program($increment, $extended) as usize] =
-                    load_program::<B, O, $increment, $extended>;
-            )* };
-        }
-        programs!(false false false true true false true true);
-        macro_rules! skips {
-            ($($what:ident)*) => { $(
-                t[kind::skip(skip::$what, 1) as usize] = skip_over::<B, O, { skip::$what }, 1>;
-                t[kind::skip(skip::$what, 2) as usize] = skip_over::<B, O, { skip::$what }, 2>;
-            )* };
-        }
-        skips!(CPSE SBRC SBRS SBIC SBIS);
         t
     };
 }
