@@ -327,13 +327,23 @@ macro_rules! blocks {
 
             /// Levels of the inputs of the interrupt controller, `but` those of some blocks.
             pub fn levels(&mut self, map: &Map<Slot>, but: impl Fn(Slot) -> bool) -> u128 {
-                let (mut levels, mut inputs) = (0, map.listed.iter());
-                $(for ((i, b), inputs) in self.$field.iter_mut().enumerate().zip(&mut inputs) {
-                    let asked = Block::asks(b);
-                    if asked != 0 && !but(Slot::$field(i)) {
-                        levels |= wide::levels(asked, inputs);
-                    }
+                // Behind most accesses no block asks: one test of all, before inputs are looked up.
+                const ALL: usize = 0 $(+ $n)*;
+                let (mut asked, mut any, mut n) = ([0; ALL], 0, 0);
+                $(for b in &mut self.$field {
+                    asked[n] = Block::asks(b);
+                    any |= asked[n];
+                    n += 1;
                 })*
+                let mut levels = 0;
+                if any != 0 {
+                    let mut all = asked.into_iter().zip(&map.listed);
+                    $(for (i, (asked, inputs)) in (0..$n).zip(&mut all) {
+                        if asked != 0 && !but(Slot::$field(i)) {
+                            levels |= wide::levels(asked, inputs);
+                        }
+                    })*
+                }
                 levels
             }
 
