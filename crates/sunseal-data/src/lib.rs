@@ -28,7 +28,7 @@ macro_rules! sourced {
             $($(#[$field])* pub $key: $type,)*
             /// Document and place.
             pub source: String,
-            /// What to mind.
+            /// What whoever uses the figures should mind.
             #[serde(default)]
             pub note: String,
             /// Whether a figure is unchecked.

@@ -33,13 +33,13 @@ codes! {
     Kind {
         /// The node shows itself.
         Hello = 1 "HELLO",
-        /// The server asks.
+        /// The server asks the node to prove itself.
         Challenge = 2 "CHALLENGE",
         /// The node answers a challenge.
         Response = 3 "RESPONSE",
         /// The node sends signed data of its own accord.
         Report = 4 "REPORT",
-        /// The server's judgement.
+        /// The server says what it thinks of a message.
         Verdict = 5 "VERDICT",
         /// Nothing is queued for the node.
         Idle = 6 "IDLE",

@@ -41,7 +41,7 @@ sourced! {
     pub struct CapacitorPart {
         /// Capacitance; of a class-2 ceramic without bias, of one with branches all of them at 0 V.
         pub capacitance_f: f64,
-        /// Tolerance of it.
+        /// Tolerance of the capacitance, as a share of it.
         pub tolerance_rel: f64,
         /// Equivalent series resistance.
         pub esr_ohm: f64,
@@ -223,7 +223,7 @@ sourced! {
         /// Own current from the store.
         #[serde(rename = "quiescent_nA")]
         pub quiescent_na: f64,
-        /// Charging stops here.
+        /// The store's voltage at which charging stops.
         #[serde(rename = "v_ov_V")]
         pub v_ov_v: f64,
         /// The output switches on when the store has risen to this.
@@ -278,7 +278,7 @@ pub enum ConverterKind {
 sourced! {
     /// A converter between store and rail.
     pub struct ConverterPart {
-        /// What it does.
+        /// Whether it switches, regulates linearly, or only helps out below.
         pub kind: ConverterKind,
         /// Least difference between input and output of a linear regulator.
         #[serde(default, rename = "dropout_mV")]
@@ -366,7 +366,7 @@ sourced! {
         /// Own consumption with the output off.
         #[serde(rename = "quiescent_off_uW")]
         pub quiescent_off_uw: f64,
-        /// Charging stops here.
+        /// The store's voltage at which charging stops.
         pub v_max_v: f64,
         /// The output switches on here.
         pub v_on_v: f64,
@@ -380,7 +380,7 @@ sourced! {
     pub struct PanelPart {
         /// Open-circuit voltage.
         pub v_oc_v: f64,
-        /// Short-circuit current.
+        /// Current with its terminals shorted.
         #[serde(rename = "i_sc_mA")]
         pub i_sc_ma: f64,
         /// Voltage at the maximum power point.
@@ -419,9 +419,9 @@ sourced! {
         /// Fastest clock on SPI.
         #[serde(rename = "sck_max_MHz")]
         pub sck_max_mhz: Option<f64>,
-        /// Lowest supply.
+        /// Lowest supply voltage at which it works.
         pub vcc_min_v: f64,
-        /// Highest supply.
+        /// Highest supply voltage that it stands.
         pub vcc_max_v: f64,
         /// Size of a memory.
         #[serde(default)]

@@ -324,3 +324,24 @@ fn repriced(
     let new = OperatingPoint { mclk_hz, smclk_hz, vcore, ..point };
     Ok((new, Seconds::of_cycles(cycles, Hertz(f64::from(mclk_hz))).0 + rest))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::EnergyBreakdown;
+
+    #[test]
+    fn what_is_merged_keeps_what_each_says_of_its_figures() {
+        let said = |name: &str| vec![name.to_owned(), "cpu".to_owned()];
+        let of = |name| EnergyBreakdown {
+            fallbacks: said(name),
+            unchecked: said(name),
+            assumed: said(name),
+            ..EnergyBreakdown::default()
+        };
+        let mut chip = of("flash");
+        chip.merge(of("fpga"));
+        for list in [&chip.fallbacks, &chip.unchecked, &chip.assumed] {
+            assert_eq!(list, &["flash", "cpu", "fpga"]);
+        }
+    }
+}

@@ -76,9 +76,9 @@ macro_rules! part {
                 /// Messages that can be priced.
                 #[serde(default)]
                 pub message: Vec<MessagePart>,
-                /// Lowest supply.
+                /// Lowest supply voltage at which it works.
                 pub vcc_min_v: f64,
-                /// Highest supply.
+                /// Highest supply voltage that it stands.
                 pub vcc_max_v: f64,
             }
         }

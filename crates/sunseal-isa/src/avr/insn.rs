@@ -117,7 +117,7 @@ pub enum Operand {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Insn {
-    /// What it does.
+    /// What it does, by its name in assembly.
     pub mnemonic: Mnemonic,
     /// The operand written first: the destination of most, the address of stores.
     pub first: Operand,

@@ -131,7 +131,7 @@ pub enum Repeat {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Insn {
-    /// What it does.
+    /// What it does, by its name in assembly.
     pub mnemonic: Mnemonic,
     /// On operands of which length.
     pub size: Size,

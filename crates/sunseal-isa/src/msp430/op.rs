@@ -9,7 +9,7 @@ use super::{SP, SR};
 /// Source forms of the fast double-operand handlers; IO, a peripheral's register, has handlers of its own.
 pub(crate) mod src {
     numbers! { u8: REG, CONST, ABS, IDX, IND, INC, IO }
-    /// Those but IO.
+    /// How many forms handlers of registers and memory have: all but IO.
     pub const COUNT: u8 = IO;
 }
 

@@ -9,9 +9,9 @@ use sunseal_trace::Silent;
 
 /// mov.b #BIT0, &P1DIR: the trigger pin is an output.
 const DRIVE: [u16; 2] = [0x43D2, 0x0204];
-/// mov.b #BIT0, &P1OUT
+/// mov.b #BIT0, &P1OUT: the pin rises.
 const RAISE: [u16; 2] = [0x43D2, 0x0202];
-/// clr.b &P1OUT
+/// clr.b &P1OUT: the pin falls.
 const LOWER: [u16; 2] = [0x43C2, 0x0202];
 const NOP: u16 = 0x4303;
 /// bis #LPM4, SR: nothing wakes it.
