@@ -8,7 +8,10 @@ profiles, so that a frame of a hundred thousand rows takes seconds once each wor
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +126,7 @@ def points(
 ) -> pd.DataFrame:
     """Weigh operations at every voltage and clock that their boards allow, or at a board's `places`; see `COLUMNS`.
 
+    Programs are counted several at a time, as the engine lets go of Python meanwhile.
     Raises `SunsealError` where a workload's result is wrong: its price would mean nothing.
     """
     rows: list[tuple[Any, ...]] = []
@@ -132,12 +136,33 @@ def points(
             raise SunsealError(
                 f"at {vcc_v:g} V no clock is legal on {', '.join(sets)}; `sunseal boards` lists supplies"
             )
-    for done, operation in enumerate(chosen):
-        if progress is not None:
-            progress(done, len(chosen), operation.label)
-        weights = sets[operation.board]
-        every = places[operation.board] if places is not None else _everywhere(weights, voltages_v)
-        rows += _rows(operation, weights, every)
+
+    def every(operation: Operation) -> list[tuple[float, int]]:
+        return list(places[operation.board]) if places is not None else _everywhere(sets[operation.board], voltages_v)
+
+    stop = False
+
+    def heard(_: int) -> None:
+        if stop:
+            raise KeyboardInterrupt
+
+    def count(operation: Operation) -> _Counted:
+        return _count(operation, sets[operation.board], every(operation), heard)
+
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        # Each in a copy of this context, which knows the folder of the scenario (places.beside).
+        begun = [pool.submit(copy_context().run, count, operation) for operation in chosen]
+        counted: list[_Counted] = []
+        for operation, counting in zip(chosen, begun, strict=True):
+            if progress is not None:
+                progress(len(counted), len(chosen), operation.label)
+            counted.append(counting.result())
+    finally:
+        stop = True
+        pool.shutdown(cancel_futures=True)
+    for operation, counts in zip(chosen, counted, strict=True):
+        rows += _rows(operation, sets[operation.board], every(operation), counts)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
@@ -146,20 +171,39 @@ def _everywhere(weights: measuring.PowerSet, voltages_v: Sequence[float]) -> lis
     return [(vcc_v, freq_hz) for vcc_v in voltages for freq_hz in clocks_hz(weights, vcc_v)]
 
 
-def _rows(
-    operation: Operation, weights: measuring.PowerSet, places: Iterable[tuple[float, int]]
-) -> Iterator[tuple[Any, ...]]:
-    work, variant = operation.workload, boards.variant_text(dict(operation.variant))
-    program = measuring.builtin(work, operation.board, dict(operation.variant))
-    counted: dict[int, _engine.Counts] = {}
+@dataclass
+class _Counted:
+    """A workload's program on one board and what it counts, by the wait states of its memory."""
+
+    program: measuring.Program
+    by_waits: dict[int, _engine.Counts]
+
+
+def _count(
+    operation: Operation,
+    weights: measuring.PowerSet,
+    places: Iterable[tuple[float, int]],
+    heard: Callable[[int], None],
+) -> _Counted:
+    program = measuring.builtin(operation.workload, operation.board, dict(operation.variant))
+    found = _Counted(program, {})
     for vcc_v, freq_hz in places:
         waits = measuring.wait_states(weights, freq_hz, vcc_v)
-        if waits not in counted:
-            counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, vcc_v), operation.board)
+        if waits not in found.by_waits:
+            counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, vcc_v), operation.board, heard)
             if valid is False:
                 raise SunsealError(f"{operation.label} gives a wrong result, so its price would mean nothing")
-            counted[waits] = counts
-        counts = counted[waits]
+            found.by_waits[waits] = counts
+    return found
+
+
+def _rows(
+    operation: Operation, weights: measuring.PowerSet, places: Iterable[tuple[float, int]], counted: _Counted
+) -> Iterator[tuple[Any, ...]]:
+    work, variant = operation.workload, boards.variant_text(dict(operation.variant))
+    for vcc_v, freq_hz in places:
+        waits = measuring.wait_states(weights, freq_hz, vcc_v)
+        counts = counted.by_waits[waits]
         weighed = measuring.weighed(weights, operation.board, counts, freq_hz, vcc_v)
         between = switching.of(work.name, operation.board, operation.variant, vcc_v, weights.name)
         yield (
@@ -178,7 +222,7 @@ def _rows(
             weighed.time_s,
             *weighed.energy_j,
             weighed.energy_j[0] / weighed.time_s,
-            counts.flash_bytes or measuring.image_bytes(program.image),
+            counts.flash_bytes or measuring.image_bytes(counted.program.image),
             counts.ram_bytes,
             counts.stack_bytes,
             *_between(between),
