@@ -69,8 +69,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests neither read nor fill the user's cache; they share one for the session."""
-    root = tmp_path_factory.mktemp("cache")
+    """Tests neither read nor fill the user's cache; the workers of a session share one, which begins empty."""
+    base = tmp_path_factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache" / "sunseal"
     # The cross tools stay where they are: only the profiles move.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(boards, "cache_dir", lambda: root)

@@ -58,7 +58,7 @@ def make(tmp_path: Path) -> Make:
 
 
 def judge(isa: str, elf: Path, **how: Any) -> Verdict:
-    return program(SETS[isa].board, elf, ["key"], **how)
+    return program(elf, ["key"], SETS[isa].board, **how)
 
 
 @pytest.mark.parametrize("isa", ["avr", "msp430x", "cortex-m4"])

@@ -53,7 +53,7 @@ def test_rates_follow_power_and_then_latency_as_the_formula_says(sunseal: Cli, t
 
 @pytest.mark.parametrize("share", [0.5, 1.2])
 def test_after_starvation_a_coupon_answers_at_the_start(built: None, share: float) -> None:
-    weights = measuring.PowerSet(measuring.DEFAULT_POWER, coupon_rate.BOARD)
+    weights = measuring.PowerSet(boards.DEFAULT_POWER, coupon_rate.BOARD)
     whole, use = (
         measuring.measure(name, board=coupon_rate.BOARD, freq_hz=coupon_rate.FREQ_HZ, vcc_v=coupon_rate.VCC_V)
         for name in (coupon_rate.WHOLE, coupon_rate.USE)

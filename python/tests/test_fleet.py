@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sunseal import _engine, boards
+from conftest import Cli
+from sunseal import _engine, boards, run_fleet
 from sunseal.errors import Stopped, SunsealError
 from sunseal.loop import fleet, simulation
 from sunseal.loop.services import Services
@@ -95,6 +96,33 @@ def test_a_fleet_that_is_cut_off_goes_on_where_it_was(spec: Path, tmp_path: Path
     pd.testing.assert_frame_equal(whole, resumed)
     for path in (tmp_path / "whole").glob("part-*"):
         assert path.read_bytes() == (tmp_path / "cut" / path.name).read_bytes()
+
+
+PROFILE_TEXT = """
+[profile]
+sleep_w = 2.5e-5
+start_j = 4e-3
+start_s = 0.4
+poll_s = 15.0
+[[profile.task]]
+name = "report"
+period_s = 180.0
+energy_j = 3.4e-3
+time_s = 0.2
+gate_j = 5e-3
+"""
+
+
+def test_the_command_and_the_function_play_the_same_fleet(sunseal: Cli, spec: Path, tmp_path: Path) -> None:
+    text = spec.read_text().replace("nodes = 150", "nodes = 12").replace("days = 20", "days = 3")
+    spec.write_text(text + PROFILE_TEXT)
+    done = sunseal("fleet", spec, "--out", tmp_path / "out", "--seed", "7", "--json")
+    assert done.status == 0, done.err
+    told = json.loads(done.out)
+    played = run_fleet(spec, seed=7)
+    assert told == {**played.summary(), "residual_known": told["residual_known"]}
+    assert [p.name for p in (tmp_path / "out").glob("part-*")] == ["part-00000.parquet"]
+    assert run_fleet(spec).summary() != played.summary()
 
 
 def test_more_light_survives_more_days(spec: Path, tmp_path: Path) -> None:

@@ -195,13 +195,11 @@ def test_json_knows_no_colour(sunseal_process: Cli) -> None:
 
 
 def test_the_fields_of_a_request_become_options() -> None:
-    from dataclasses import dataclass
-
     seen: list[object] = []
 
-    @dataclass
+    @request
     class Asked:
-        times: Annotated[int, typer.Option("--times")] = 2
+        times: int = asked("--times", "How often.", int, default=2)
 
     def command(asked: Asked, loud: Annotated[bool, typer.Option("--loud")] = False) -> None:
         seen.append((asked, loud))

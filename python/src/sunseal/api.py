@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import boards, citing, requests
+from sunseal import boards, citing, places, requests
 from sunseal.asking import answers
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
@@ -88,7 +89,7 @@ def tune(to: requests.Tune) -> Tuned:
     chosen = every.operations(names, wanted)
     if not chosen:
         raise SunsealError(f"none of the boards {', '.join(wanted)} has any of {', '.join(names)}")
-    if to.power != measuring.DEFAULT_POWER:
+    if to.power != boards.DEFAULT_POWER:
         # A set named by a paper is for the paper's device.
         chosen = [o for o in chosen if _has_set(to.power, o.board)]
         if not chosen:
@@ -182,15 +183,16 @@ def size(to: requests.Size) -> Sized:
     return replace(sized, measured=m, asleep=sleep, exchange=exchange, between=between, citations=cited)
 
 
-def plan(requirements: str | Path | Mapping[str, Any], *, best: int = 5, check: bool = True) -> Planned:
+@answers(requests.Plan)
+def plan(to: requests.Plan) -> Planned:
     """Find the cheapest nodes that meet requirements, with their margins and what these depend on.
 
     `requirements` is a file or its tables; `best` how many to offer; `check` plays a harvested one through its year.
     """
     from sunseal.planner import plan as planning
 
-    wanted = Path(requirements) if isinstance(requirements, str) else requirements
-    return planning.plan(wanted, best=best, check=check)
+    wanted = Path(to.requirements) if isinstance(to.requirements, str) else to.requirements
+    return planning.plan(wanted, best=to.best, check=to.check)
 
 
 ACCELERATED = 1000.0
@@ -271,19 +273,16 @@ class FleetRun:
         return citing.of_scenario(told) + citing.of(climate=self.fleet.provenance)
 
 
-def run_fleet(
-    path: str | Path,
-    folder: str | Path | None = None,
-    *,
-    jobs: int | None = None,
-    dask: str | None = None,
-    heard: Callable[[int, int], None] | None = None,
-) -> FleetRun:
-    """Play a fleet file; with a `folder` its pieces are kept there and an interrupted run goes on."""
+@answers(requests.Fleet)
+def run_fleet(to: requests.Fleet) -> FleetRun:
+    """Play a fleet file; with a `folder` its pieces are kept there and an interrupted run goes on.
+
+    `seed`, of what the nodes draw, goes before the file's.
+    """
     from sunseal.loop import fleet as fleets
 
-    fleet = fleets.load(Path(path))
-    if folder is not None:
-        return FleetRun(fleet, fleets.run(fleet, Path(folder), jobs=jobs, dask=dask, heard=heard))
-    with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:
-        return FleetRun(fleet, fleets.run(fleet, Path(scratch), jobs=jobs, dask=dask, heard=heard))
+    fleet = fleets.load(Path(to.path), seed=to.seed)
+    kept = tempfile.TemporaryDirectory(prefix="sunseal-") if to.folder is None else nullcontext(to.folder)
+    with kept as folder, places.beside(fleet.scenario.folder):
+        rows = fleets.run(fleet, Path(folder), jobs=to.jobs, dask=to.dask, heard=to.heard)
+    return FleetRun(fleet, rows)

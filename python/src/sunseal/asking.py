@@ -141,6 +141,9 @@ NOISE = Option("--seed", "Of the noise with which RAM wakes.", int, min=0)
 DASK = Option("--dask", "A Dask scheduler, such as tcp://host:8786.")
 REPORT = Option("--report", "Write a self-contained HTML report here.", Path)
 FIGURE = Option("--figure", "Draw its main figure into this .svg, .png or .pdf file.", Path)
+JSON = Option("--json", "Print JSON in SI base units instead of a table.", bool)
+UNTIL = Option("--until", "Symbol where the run ends; else the program's end.")
+FOR = Option("--for", "Simulated time to run, such as 20ms.", read=units.time_s, called="time")
 SEED = Option(
     "--seed", "Of all that is left to chance, before the file's; same seed, same bytes.", int, min=0, max=2**63 - 1
 )

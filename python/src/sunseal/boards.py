@@ -18,6 +18,8 @@ from sunseal.algorithms import AlgorithmError, Library
 from sunseal.errors import SunsealError, unknown
 
 DEFAULT_BOARD = "msp430f5438a-anagear"
+DEFAULT_POWER = "datasheet"
+"""The power set of each board that is taken where none is asked for."""
 ROOMS = ("parts", "boards", "power")
 """Rooms of `data/` in which the user may have files of his own."""
 MULTIPLIERS = ("none", "16", "32")

@@ -77,7 +77,7 @@ def _fpga(board: str) -> tuple[str, dict[str, Any]]:
 
 
 def _weighed(board: str, counts: _engine.Counts) -> Cost:
-    weights = measuring.PowerSet(measuring.DEFAULT_POWER, board)
+    weights = measuring.PowerSet(boards.DEFAULT_POWER, board)
     freq_hz, vcc_v = measuring.operating_point(weights, None, None)
     point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
     price = coprocessor.price(board, counts)

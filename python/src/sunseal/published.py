@@ -142,7 +142,7 @@ class Reproduction:
 
 
 def _set(table: dict[str, Any], raw: dict[str, Any]) -> str:
-    return str(raw.get("power_set", table.get("power_set", measuring.DEFAULT_POWER)))
+    return str(raw.get("power_set", table.get("power_set", boards.DEFAULT_POWER)))
 
 
 @cache
@@ -569,7 +569,7 @@ def _supplied(
     """Play a node that does an operation every so often in steady light, and say where the light went."""
     from sunseal.planner import asleep, size
 
-    cost, _ = _cost(Place(workload, board, measuring.DEFAULT_POWER, vcc_v=vcc_v, freq_hz=freq_hz))
+    cost, _ = _cost(Place(workload, board, boards.DEFAULT_POWER, vcc_v=vcc_v, freq_hz=freq_hz))
     demand = size.Demand(cost.energy_j, cost.time_s, 0.0, 0.0, asleep.of_board(board, vcc_v).total_w[0], period_s)
     light = [0.0, 86_400.0], [light_w] * 2
     found = size.year_of(demand, board, size.supply_of(board)["capacitance_f"], light, days=days)
@@ -587,9 +587,7 @@ def _surplus(
     where = f"{asked['workload']} on {at} every {asked['period_s']:g} s for {asked['days']} days"
     if raw["quantity"] != "coupons":
         return found[raw["quantity"]], where
-    ahead, told = _cost(
-        Place(raw["coupon"], at, measuring.DEFAULT_POWER, vcc_v=asked["vcc_v"], freq_hz=asked["freq_hz"])
-    )
+    ahead, told = _cost(Place(raw["coupon"], at, boards.DEFAULT_POWER, vcc_v=asked["vcc_v"], freq_hz=asked["freq_hz"]))
     return found["curtailed_j"] / ahead.energy_j, f"{show(ahead.energy_j, 'J', 3)} each: {told}"
 
 

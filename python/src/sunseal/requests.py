@@ -6,9 +6,10 @@ Light to import, as `--help` needs no more than this: what a request is about is
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +17,7 @@ from sunseal import boards, units
 from sunseal.asking import (
     ADC,
     BOARD,
+    DASK,
     DBM,
     FREQ,
     GOLDEN,
@@ -24,7 +26,9 @@ from sunseal.asking import (
     NOISE,
     OFF,
     POWER,
+    SEED,
     SLEEP,
+    UNTIL,
     VARIANT,
     VCC,
     VOLTAGES,
@@ -36,17 +40,203 @@ from sunseal.asking import (
     request,
 )
 from sunseal.errors import SunsealError
-from sunseal.measurement.measuring import DEFAULT_POWER
+from sunseal.sweeps import sampling
 
 if TYPE_CHECKING:
     from sunseal.machine import Machine, Place
     from sunseal.measurement.cutting import Call, Invariant, Points
     from sunseal.measurement.leakage import Heard
+    from sunseal.measurement.measuring import Progress, Timing
     from sunseal.planner import operations
 
 COUPON_BOARD = "msp430fr5994-launchpad"
 SHADING = Option("--shading", "Share of the sun that reaches the panel.", float)
 END = Option("--to", "Symbol where it ends; else the program's halt.", called="end")
+
+
+def _timing(switches: list[str], _: str) -> Timing:
+    pairs = [switch.partition("=") for switch in switches]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise SunsealError(
+                f"--timing `{name}{equals}{value}` is not NAME=VALUE, such as `pc_write_one_less=true`",
+                hint="docs/accuracy.md lists the switches of each core",
+            )
+    return {name: value for name, _, value in pairs}
+
+
+@request
+class Operation:
+    """A workload of a board's firmware, or a stretch of a program of one's own: what `profile` is asked."""
+
+    workload: str | None = asked(
+        "",
+        "A workload of `sunseal workloads`, or a program of yours.",
+        metavar="[WORKLOAD|FILE.elf]",
+        offers="workloads",
+        default=None,
+    )
+    _: KW_ONLY
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    variant: Sequence[str] = asked(VARIANT, default=())
+    elf: Path | None = asked("--elf", "Your own program instead of a workload.", Path, default=None)
+    window: tuple[str, str] | None = asked(
+        {
+            "start": Option("--from", "Symbol where the measurement begins.", called="start"),
+            "end": Option("--to", "Symbol where it ends.", called="end"),
+            "marks": Option(
+                "--marks", "Measure from the rise to the fall of the board's trigger pin.", bool, typed=False
+            ),
+        },
+        default=None,
+    )
+    timing: Timing | None = asked(
+        "--timing",
+        "A disputed row of the core's timing (docs/accuracy.md), against the default. Repeatable.",
+        list[str],
+        read=_timing,
+        metavar="NAME=VALUE",
+        default=None,
+    )
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+    progress: Progress | None = None
+
+
+@request
+class Point:
+    """The operating point, and whose coefficients weigh there."""
+
+    freq_hz: int | None = asked(FREQ, default=None, kw_only=True)
+    vcc_v: float | None = asked(VCC, default=None, kw_only=True)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER, kw_only=True)
+
+
+@request
+class Measure(Point, Operation):
+    """What `measure` is asked."""
+
+    unit: bool = asked(
+        "--unit",
+        "Also say what the measurement unit of Mane 2014 would have read.",
+        bool,
+        default=False,
+        kw_only=True,
+    )
+
+
+@request
+class Curve(Operation):
+    """What `curve` is asked."""
+
+    power: str = asked(POWER, default=boards.DEFAULT_POWER, kw_only=True)
+    voltages_v: Sequence[float] = asked(VOLTAGES, default=(), kw_only=True)
+
+
+@request
+class ConstantTime:
+    """Which bytes are secret, and the runs in which they are followed."""
+
+    elf: Path | bytes | Machine = asked(
+        "",
+        "Your program, or a workload with its operands in `bench_input`; with --matrix, a source in one file.",
+        Path,
+        metavar="FILE.elf|WORKLOAD|FILE.c",
+    )
+    secret: Sequence[str] = asked(
+        "--secret",
+        "Symbol with secret bytes. Repeatable. In a C file for --matrix a comment line `sunseal constant-time: "
+        "--secret key --public tag` says the same.",
+        list[str],
+        default=(),
+    )
+    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
+    _: KW_ONLY
+    public: Sequence[str] = asked(
+        "--public", "Symbol that is no secret once written, such as a signature. Repeatable.", list[str], default=()
+    )
+    start: str | None = asked(
+        "--from",
+        "Symbol from which the bytes are secret; else `main`, or the reset where there is none.",
+        default=None,
+    )
+    until: str | None = asked(UNTIL, default=None)
+    time_s: float | None = asked(
+        "--for",
+        "Simulated time to run, such as 20ms; a matrix: else 10s.",
+        read=units.time_s,
+        called="time",
+        default=None,
+    )
+    inputs: Sequence[Path] = asked(
+        "--input",
+        "A file of public inputs, TOML: a line `symbol = VALUE` each, VALUE an integer (little-endian, as wide as the "
+        'symbol), hexadecimal bytes ("00 ff") or a file with the bytes ("@block.bin", beside the TOML file). They are '
+        "written where the marks are set. Repeatable: one run each, joined to one verdict.",
+        list[Path],
+        metavar="FILE",
+        called="inputs",
+        default=(),
+    )
+    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+
+
+@request
+class Plan:
+    """What `plan` is asked."""
+
+    requirements: str | Path | Mapping[str, Any] = asked(
+        "", "What the node shall do, and under what.", Path, metavar="REQUIREMENTS.toml", called="path"
+    )
+    _: KW_ONLY
+    best: int = asked("--best", "How many configurations to offer.", int, min=1, default=5)
+    check: bool = True
+
+
+@request
+class Fleet:
+    """What `run_fleet` is asked."""
+
+    path: str | Path = asked("", "Scenario, climate, and how the nodes differ.", Path, metavar="FLEET.toml")
+    folder: str | Path | None = None
+    _: KW_ONLY
+    jobs: int | None = asked("--jobs", "Threads; else one a core.", int, min=1, default=None)
+    dask: str | None = asked(DASK, default=None)
+    seed: int | None = asked(SEED, default=None)
+    heard: Callable[[int, int], None] | None = None
+
+
+@request
+class Sweep:
+    """What is run at which points: what `sweep` is asked."""
+
+    scenario_or_plan: str | Path | Mapping[str, Any] = asked(
+        "", "A scenario, or requirements of a plan.", Path, metavar="FILE.toml", called="file"
+    )
+    over: Mapping[str, Any] = asked(
+        "--over",
+        "A key path and its values: a,b,c, START:STOP:N, START:STOP:N:log; for a sampler START:STOP. Repeatable.",
+        list[str],
+        read=lambda given, _: sampling.typed(given),
+        metavar="KEY=VALUES",
+    )
+    _: KW_ONLY
+    out: str | Path | None = asked(
+        "--out", "Write a .parquet or .csv; again goes on with it.", Path, called="table", default=None
+    )
+    sampler: str | sampling.Sampler = asked("--sampler", f"{', '.join(sampling.SAMPLERS)}.", default="grid")
+    samples: int | None = asked("--samples", "Points of a sampler.", int, min=1, default=None)
+    seed: int = asked("--seed", "Of a sampler: same seed, same points.", int, min=0, default=1)
+    minimise: str | None = asked(
+        "--minimise", "Search for its least, by --sampler optuna.", metavar="FIGURE", default=None
+    )
+    maximise: str | None = asked(
+        "--maximise", "Search for its greatest, by --sampler optuna.", metavar="FIGURE", default=None
+    )
+    jobs: int | None = asked(
+        "--jobs", "Threads, of a plan processes; else one a core, of a plan one.", int, min=1, default=None
+    )
+    dask: str | None = asked(DASK, default=None)
+    heard: Callable[[int, int], None] | None = None
 
 
 @request
@@ -85,7 +275,7 @@ class Tune:
         read=units.time_s,
         default=None,
     )
-    power: str = asked(POWER, default=DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
     progress: operations.Progress | None = None
 
 
@@ -102,7 +292,7 @@ class Work:
     variant: Sequence[str] = asked(VARIANT, default=())
     freq_hz: int | None = asked(FREQ, default=None)
     vcc_v: float | None = asked(VCC, default=None)
-    power: str = asked(POWER, default=DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
 
 
 @request
@@ -307,7 +497,7 @@ class LeastCapacitor:
         "--check", "Python file: check_*(machine) must hold; setup(machine).", Path, read=_uncalled, default=()
     )
     setup: Invariant | None = None
-    power: str = asked(POWER, default=DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
     held: Sequence[str] = asked(HOLD, default=())
     off_s: float = asked(OFF, default=1.0)
     limit_cycles: int | None = asked("--limit", "CPU cycles allowed up to --to.", int, min=1, default=None)
@@ -345,7 +535,7 @@ class Analyze:
         "--runs", "Follow so many runs; all behind the first with runtime inputs drawn.", int, min=1, default=1
     )
     seed: int = asked("--seed", "Of the inputs that are drawn.", int, default=1)
-    power: str = asked(POWER, default=DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
     vcc_v: float | None = asked(VCC, default=None)
 
 
@@ -357,7 +547,7 @@ class Metrics:
     _: KW_ONLY
     board: str = asked(BOARD, default=COUPON_BOARD)
     variant: Sequence[str] = asked(VARIANT, default=())
-    power: str = asked(POWER, default=DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
 
 
 def _lights_w(given: list[str], option: str) -> list[float]:
@@ -384,7 +574,7 @@ class Rates:
         bool,
         default=False,
     )
-    power: str = asked("--power", "A power set of `sunseal boards`.", default=DEFAULT_POWER)
+    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
 
 
 @request
@@ -404,7 +594,7 @@ class Breakeven:
     way: str | None = asked("--way", "How it is done whole: sbox, hw, ...; else the cheapest.", default=None)
     board: str = asked(BOARD, default=COUPON_BOARD)
     variant: Sequence[str] = ()
-    power: str = asked(POWER, default=DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
     demand: float | None = asked("--demand", "Answers a day; else 144.", float, min=1.0, default=None)
     deadline_s: float | None = asked(
         "--deadline", "Of an answer, such as 10s; else the next one.", read=units.time_s, default=None
@@ -473,3 +663,145 @@ class Leak:
         "--journal", "Keeps each answer; the same command goes on from it when it was interrupted.", Path, default=None
     )
     heard: Heard | None = None
+
+
+@request
+class Randomness:
+    """What `randomness` is asked: a board's generators."""
+
+    generators: Sequence[str] | None = asked(
+        "--generator", "One of the board's generators, such as `sram_sha256`. Repeatable.", list[str], default=None
+    )
+    _: KW_ONLY
+    board: str = asked(BOARD, default=COUPON_BOARD)
+    bits: int | None = asked(
+        "--bits", "Of each generator, for SP 800-22; else 1,000,000, and 100,000 of oscillators.", int, default=None
+    )
+    off_s: float = asked(
+        "--off",
+        "How long the supply stays away between two starts, such as 10s.",
+        read=units.time_s,
+        typed="10s",
+        default=10.0,
+    )
+    seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
+    heard: Callable[[int, int], object] | None = None
+
+
+@request
+class Recorded:
+    """What `recorded` is asked: recordings of a chip."""
+
+    _: KW_ONLY
+    raw: Path | None = asked("--raw", "A chip's own noise instead: a million samples, a byte each.", Path, default=None)
+    over_restarts: Path | None = asked(
+        "--restarts", "Beside --raw: 1,000 samples of each of 1,000 starts.", Path, default=None
+    )
+    output: Path | None = asked(
+        "--values", "A generator's own values instead, as bytes.", Path, called="output", default=None
+    )
+    width: int = asked("--width", "Bits of a sample of --raw.", int, default=8)
+    claim: float | None = asked(
+        "--claim", "Min-entropy that is claimed of a sample of --raw, in bits.", float, default=None
+    )
+
+
+# --- Recordings of an instrument -----------------------------------------------------------------------
+
+
+def share(text: str, what: str) -> float:
+    """Read `1%` or `50ppm` as a share."""
+    for ending, factor in (("%", 1e-2), ("ppm", 1e-6)):
+        if text.endswith(ending):
+            with contextlib.suppress(ValueError):
+                value = float(text.removesuffix(ending)) * factor
+                if 0 <= value < 1:
+                    return value
+    raise SunsealError(f"{what} `{text}` is no share: write it as `1%` or `50ppm`")
+
+
+def tolerances(given: Sequence[str], known: tuple[str, ...]) -> tuple[dict[str, float], str | None]:
+    """Read how well parts are known, as shares; of an offset, which is none, the text."""
+    found: dict[str, str] = {}
+    for pair in given:
+        name, eq, value = pair.partition("=")
+        if not eq or name not in known:
+            raise SunsealError(f"--tolerance `{pair}` is none of {', '.join(f'{k}=…' for k in known)}")
+        found[name] = value
+    offset = found.pop("offset", None)
+    return {f"{name}_tolerance": share(value, f"--tolerance {name}") for name, value in found.items()}, offset
+
+
+def _unitful(text: str, what: str) -> tuple[float, str]:
+    for base in ("V", "A", "W"):
+        if text.endswith(base):
+            return units.parse(text, base, what), base
+    raise SunsealError(f"{what} `{text}` is no voltage, current or power: write it such as `1V` or `10mA`")
+
+
+def _scale(text: str, option: str) -> Fields:
+    factor, unit = _unitful(text, option)
+    return Fields(scale=factor, scale_unit=unit)
+
+
+def _known(given: list[str], option: str) -> Fields:
+    shares, offset = tolerances(given, ("shunt", "gain", "vcc", "timebase", "offset"))
+    return Fields(shares if offset is None else {**shares, "offset_tolerance": _unitful(offset, f"{option} offset")[0]})
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How the instrument was wired, and how well its parts are known (half widths, each a uniform distribution)."""
+
+    current: str | None = asked("--current", "Channel of the current, shunt voltage, power or energy.", default=None)
+    vcc_v: float | None = asked("--vcc", "Supply voltage, such as 2.2V.", read=units.voltage_v, default=None)
+    vcc_channel: str | None = asked("--vcc-channel", "Channel of the supply voltage.", default=None)
+    shunt_ohm: float | None = asked(
+        "--shunt", "Shunt, such as 100ohm; a probe of 5 mV/mA is 5ohm.", read=quantity("ohm"), default=None
+    )
+    gain: float = asked("--gain", "Gain of the amplifier behind the shunt or probe.", float, default=1.0)
+    offset: float = asked("--offset", "What the channel shows without a current, in its unit.", float, default=0.0)
+    scale: float = asked(
+        "--scale", "What 1 is in an array that has no unit, such as 1V or 10mA.", read=_scale, default=1.0
+    )
+    scale_unit: str | None = None
+    burden: bool = asked(
+        "--burden", "--vcc is the voltage before the shunt: take off what falls over it.", bool, default=False
+    )
+    adc_bits: int | None = asked("--adc-bits", "Bits of the converter.", int, min=1, max=32, default=None)
+    vref_v: float | None = asked("--vref", "Range of the converter, such as 0.5V.", read=units.voltage_v, default=None)
+    lsb: float | None = None
+    static_w: float = 0.0
+    """Added to what is measured: the static power of Rizvi's equations 3 and 4."""
+    shunt_tolerance: float = asked(
+        "--tolerance",
+        "How well a part is known, such as shunt=1%, gain=3%, vcc=0.5%, timebase=50ppm, offset=0.2mV. Repeatable.",
+        list[str],
+        read=_known,
+        default=0.0,
+    )
+    gain_tolerance: float = 0.0
+    vcc_tolerance: float = 0.0
+    offset_tolerance: float = 0.0
+    """In the channel's unit."""
+    timebase_tolerance: float = 0.0
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """Which samples count. Without a channel and times, all of them."""
+
+    channel: str | None = asked(
+        "--trigger",
+        "Channel that marks the windows, or `power`; else the whole recording.",
+        called="trigger",
+        default=None,
+    )
+    level: float | None = asked("--level", "Trigger level in the channel's unit; else half way.", float, default=None)
+    hysteresis: float | None = asked("--hysteresis", "Width around it; else a tenth of the range.", float, default=None)
+    falling: bool = asked("--falling", "Windows are where the trigger is low.", bool, default=False)
+    window_min_s: float = asked("--min-window", "Leave out windows shorter than this.", read=units.time_s, default=0.0)
+    from_s: float | None = None
+    to_s: float | None = None
+    samples_min: int = asked("--samples-min", "Samples that a window needs at least.", int, min=1, default=10)
+    """A window of fewer samples is not resolved: its edges alone make it uncertain by more than 4 %."""

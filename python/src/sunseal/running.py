@@ -253,7 +253,7 @@ class Bench:
         from sunseal import coprocessor
         from sunseal.measurement import measuring
 
-        weights = measuring.PowerSet(self._power or measuring.DEFAULT_POWER, self.board)
+        weights = measuring.PowerSet(self._power or boards.DEFAULT_POWER, self.board)
         counts = self.machine.engine.counts()
         mote = weights.inner.weigh_as_run(coprocessor.without(self.board, counts), self.machine.vcc_v)
         return measuring.with_coprocessor(mote, self.board, counts).energy_j[0]

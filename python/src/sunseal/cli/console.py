@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sunseal.asking import FIGURE, REPORT
+from sunseal.asking import FIGURE, JSON, REPORT, asked, request
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.status import Status
     from rich.table import Table
+
+    from sunseal.report.charts import Chart
 
 
 PIPE_COLUMNS = 1000
@@ -123,8 +126,8 @@ def facts_table() -> Table:
 
 PICTURE = (".svg", ".png", ".pdf")
 PAGE = (".html",)
-Report = Annotated[Path | None, REPORT]
 Figure = Annotated[Path | None, FIGURE]
+Json = Annotated[bool, typer.Option(JSON.name, help=JSON.help)]
 
 
 def writable(path: Path | None, endings: Sequence[str] = PICTURE) -> None:
@@ -143,3 +146,31 @@ def writable(path: Path | None, endings: Sequence[str] = PICTURE) -> None:
             pass
     except OSError as e:
         raise SunsealError(f"`{path}` cannot be written: {e.strerror or e}") from e
+
+
+def report(module: str) -> Any:
+    """Import a module of the reports where something is drawn: they take a quarter of a second."""
+    return importlib.import_module(f"sunseal.report.{module}")
+
+
+@request
+class Output:
+    """How an answer is given: as a table or as JSON, and with a page and a figure in files."""
+
+    report: Path | None = asked(REPORT, default=None)
+    figure: Path | None = asked(FIGURE, default=None)
+    as_json: bool = asked(JSON, default=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a file that could not be written before anything long is run for it."""
+        writable(self.report, PAGE)
+        writable(self.figure)
+
+    def draw(self, chart: Callable[[], Chart], page: Callable[[], str]) -> None:
+        """Draw the figure and write the page, each where it is asked for."""
+        from sunseal.measurement.measuring import write_atomic
+
+        if self.figure is not None:
+            chart().write(self.figure)
+        if self.report is not None:
+            write_atomic(self.report, page())

@@ -4,96 +4,57 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, cast
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards, units
-from sunseal.asking import ADC, BOARD, VARIANT, asked, request
-from sunseal.cli.console import answer, err, out, print_json
-from sunseal.cli.options import UNTIL, Json, loaded
+from sunseal import requests
+from sunseal.asking import VARIANT
+from sunseal.cli.console import Json, answer, err, out, print_json
+from sunseal.cli.debug import loaded
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 from sunseal.measurement import constant_time
 from sunseal.measurement import constant_time_matrix as matrices
 
-IN_FILE = "In a C file for --matrix a comment line `sunseal constant-time: --secret key --public tag` says the same."
-
-
-@request
-class Followed:
-    """Which bytes are secret, and the run or the binaries in which they are followed."""
-
-    elf: Path = asked(
-        "",
-        "Your program, or a workload with its operands in `bench_input`; with --matrix, a source in one file.",
-        Path,
-        metavar="FILE.elf|WORKLOAD|FILE.c",
-    )
-    secret: Sequence[str] = asked("--secret", f"Symbol with secret bytes. Repeatable. {IN_FILE}", list[str], default=())
-    board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
-    public: Sequence[str] = asked(
-        "--public", "Symbol that is no secret once written, such as a signature. Repeatable.", list[str], default=()
-    )
-    start: str | None = asked(
-        "--from",
-        "Symbol from which the bytes are secret; else `main`, or the reset where there is none.",
-        default=None,
-    )
-    until: str | None = asked(UNTIL, default=None)
-    time_s: float | None = asked(
-        "--for",
-        "Simulated time to run, such as 20ms; a matrix: else 10s.",
-        read=units.time_s,
-        called="time",
-        default=None,
-    )
-    inputs: Sequence[Path] = asked(
-        "--input", constant_time.INPUT_HELP, list[Path], metavar="FILE", called="inputs", default=()
-    )
-    matrix: bool = asked(
-        "--matrix",
-        "Compile FILE.c by each compiler that is there at -O0 to -Os for four instruction sets.",
-        bool,
-        default=False,
-    )
-    jobs: int | None = asked("--jobs", "Of a matrix: cells at a time; else one a core.", int, min=1, default=None)
-    adc_v: Mapping[int, float] | None = asked(ADC, default=None)
-    variant: Sequence[str] = asked(VARIANT, default=())
-
 
 @spread
-def constant_time_command(asked: Followed, as_json: Json = False) -> None:
+def constant_time_command(
+    asked: requests.ConstantTime,
+    matrix: Annotated[
+        bool,
+        typer.Option(
+            "--matrix", help="Compile FILE.c by each compiler that is there at -O0 to -Os for four instruction sets."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
+    ] = None,
+    variant: Annotated[list[str] | None, VARIANT] = None,
+    as_json: Json = False,
+) -> None:
     """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
 
     Exit status 0: clean; 1: something does; 2: undecided, as the run left something open, which is named: it did not
     reach its end, a secret was never read or was overwritten, or secret data went through a block that is not followed.
     """
-    if asked.matrix and asked.adc_v:
+    file = cast("Path", asked.elf)
+    if matrix and asked.adc_v:
         raise SunsealError("`--adc` belongs to one program; a matrix of --matrix has none of a board's inputs")
-    if asked.matrix:
+    if matrix:
         given = matrices.Question(
             tuple(asked.secret), tuple(asked.public), asked.start, asked.until, asked.time_s, tuple(asked.inputs)
         )
-        raise typer.Exit(_show_matrix(asked.elf, given, asked.jobs, as_json))
+        raise typer.Exit(_show_matrix(file, given, jobs, as_json))
     if not asked.secret:
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
-    program = loaded(asked.elf, asked.board, asked.variant, asked.adc_v)
-    judged = constant_time.program(
-        asked.board,
-        program,
-        list(asked.secret),
-        public=asked.public,
-        start=asked.start,
-        until=asked.until,
-        time_s=asked.time_s,
-        inputs=asked.inputs,
-    )
-    answer(as_json, judged.as_json, lambda: _show(judged, asked.elf.name), judged.exit_status)
+    asked.elf = loaded(file, asked.board, variant or (), asked.adc_v)
+    judged = constant_time.program(**vars(asked))
+    answer(as_json, judged.as_json, lambda: _show(judged, file.name), judged.exit_status)
 
 
 def _show(judged: constant_time.Verdict, name: str) -> None:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,9 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests, units
-from sunseal.asking import BOARD, asked, request
-from sunseal.cli.console import answer, err, out
-from sunseal.cli.options import Json, Output, report
+from sunseal.cli.console import Json, Output, answer, err, out, report
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
@@ -292,41 +289,9 @@ def _show_leakage(found: Leakage) -> None:
         out.print(escape(remark), style="dim")
 
 
-@request
-class Noise:
-    """A board's generators, or recordings of a chip."""
-
-    generators: Sequence[str] | None = asked(
-        "--generator", "One of the board's generators, such as `sram_sha256`. Repeatable.", list[str], default=None
-    )
-    board: str = asked(BOARD, default=requests.COUPON_BOARD)
-    bits: int | None = asked(
-        "--bits", "Of each generator, for SP 800-22; else 1,000,000, and 100,000 of oscillators.", int, default=None
-    )
-    off_s: float = asked(
-        "--off",
-        "How long the supply stays away between two starts, such as 10s.",
-        read=units.time_s,
-        typed="10s",
-        default=10.0,
-    )
-    seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
-    raw: Path | None = asked("--raw", "A chip's own noise instead: a million samples, a byte each.", Path, default=None)
-    restarts: Path | None = asked(
-        "--restarts", "Beside --raw: 1,000 samples of each of 1,000 starts.", Path, default=None
-    )
-    output: Path | None = asked(
-        "--values", "A generator's own values instead, as bytes.", Path, called="output", default=None
-    )
-    width: int = asked("--width", "Bits of a sample of --raw.", int, default=8)
-    claim: float | None = asked(
-        "--claim", "Min-entropy that is claimed of a sample of --raw, in bits.", float, default=None
-    )
-
-
 @coupon_app.command("randomness")
 @spread
-def randomness_command(asked: Noise, as_json: Json = False) -> None:
+def randomness_command(asked: requests.Randomness, recordings: requests.Recorded, as_json: Json = False) -> None:
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
 
     The board's own firmware runs, start after start. A simulated source proves the code and not the silicon: a chip's
@@ -334,17 +299,15 @@ def randomness_command(asked: Noise, as_json: Json = False) -> None:
     """
     from sunseal.measurement import randomness
 
-    recordings = {"raw": asked.raw, "over_restarts": asked.restarts, "output": asked.output}
-    if any(recordings.values()):
+    if recordings.raw or recordings.over_restarts or recordings.output:
         if asked.generators or asked.bits is not None:
             raise SunsealError("recordings have no generator of a board: leave --generator and --bits away")
-        found = randomness.recorded(**recordings, width=asked.width, claim=asked.claim)
+        found = randomness.recorded(**vars(recordings))
     else:
-        if asked.claim is not None:
+        if recordings.claim is not None:
             raise SunsealError("the claim of a board's source is the firmware's: --claim goes with --raw")
-        how = {name: getattr(asked, name) for name in ("board", "bits", "seed", "off_s")}
-        with bar(as_json, "starts") as heard:
-            found = randomness.randomness(asked.generators, **how, heard=heard)
+        with bar(as_json, "starts") as asked.heard:
+            found = randomness.randomness(**vars(asked))
     answer(as_json, found.as_json, lambda: _show_randomness(found), int(not found.holds))
 
 

@@ -6,15 +6,32 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
 from sunseal import boards, units
-from sunseal.asking import ADC, BOARD, IMAGE, VARIANT, asked, request
+from sunseal.asking import ADC, BOARD, FOR, IMAGE, UNTIL, VARIANT, asked, request
 from sunseal.cli.console import err, out, writable
-from sunseal.cli.options import FOR, UNTIL, loaded
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
+
+if TYPE_CHECKING:
+    from sunseal.machine import Machine
+
+
+def loaded(image: Path, board: str, variant: Sequence[str], adc_v: Mapping[int, float] | None) -> Machine:
+    """Return a board with a program of the user's own, or with a workload that has its operands."""
+    from sunseal.machine import Machine
+    from sunseal.measurement import measuring
+
+    if str(image) in boards.WORKLOADS:
+        if adc_v:
+            raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
+        return measuring.fed(str(image), board, boards.variant(tuple(variant), board))
+    if variant:
+        raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
+    return Machine(board, image, adc_v=adc_v)
 
 
 @request

@@ -10,38 +10,32 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import boards, places, units
-from sunseal.asking import DASK
-from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Output, Seed, report
+from sunseal import boards, places, requests, units
+from sunseal.cli.console import Output, err, out, print_json, report
 from sunseal.cli.spread import spread
 
 
 @spread
 def fleet_command(
-    path: Annotated[Path, typer.Argument(metavar="FLEET.toml", help="Scenario, climate, and how the nodes differ.")],
     folder: Annotated[Path, typer.Option("--out", help="Where the Parquet files are written.")] = Path("out/fleet"),
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; else one a core.")] = None,
-    dask: Annotated[str | None, DASK] = None,
-    seed: Seed = None,
     *,
+    asked: requests.Fleet,
     output: Output,
 ) -> None:
     """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
     from sunseal import api
-    from sunseal.loop import fleet as fleets
     from sunseal.loop import simulation
 
     quiet = output.as_json or not err.is_terminal
     if not quiet:
         err.print("measuring the profile and drawing the fleet", style="dim")
-    fleet = fleets.load(path, seed=seed)
-    places.look_beside(fleet.scenario.folder)
     columns = (TextColumn("nodes"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err.console, transient=True, disable=quiet) as bar:
-        task = bar.add_task("nodes", total=len(fleet.nodes))
-        rows = fleets.run(fleet, folder, jobs=jobs, dask=dask, heard=lambda done, _: bar.update(task, completed=done))
-    played = api.FleetRun(fleet, rows)
+        task = bar.add_task("nodes", total=None)
+        asked.heard = lambda done, of: bar.update(task, completed=done, total=of)
+        played = api.run_fleet(**{**vars(asked), "folder": folder})
+    fleet = played.fleet
+    places.look_beside(fleet.scenario.folder)
     output.draw(lambda: report("drawings").lights(played), lambda: report("planner_pages").fleet(played))
     board = str(simulation.facts(fleet.scenario)["board"])
     told = {**played.summary(), "residual_known": boards.residual_known(board)}

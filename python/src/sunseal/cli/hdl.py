@@ -10,8 +10,7 @@ from rich.table import Table
 
 from sunseal import units
 from sunseal.benchmark.hdl import meets, size
-from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Json
+from sunseal.cli.console import Json, out, print_json
 
 hdl_app = typer.Typer(help="The coprocessor and the energy meter in hardware.", no_args_is_help=True)
 

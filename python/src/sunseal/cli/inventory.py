@@ -10,8 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import _engine, boards
-from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Json
+from sunseal.cli.console import Json, out, print_json
 
 
 def boards_command(

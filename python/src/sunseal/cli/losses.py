@@ -14,8 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.cli.console import answer, out, print_json
-from sunseal.cli.options import Json
+from sunseal.cli.console import Json, answer, out, print_json
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 

@@ -3,28 +3,60 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from pathlib import Path
+from typing import Annotated, Any, cast
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import units
-from sunseal.cli.console import Figure, answer, err, facts_table, out, print_json, writable
-from sunseal.cli.options import Json, Operation, Point, Power, Voltages
+from sunseal import boards, requests, units
+from sunseal.cli.console import Figure, Json, answer, err, facts_table, out, print_json, writable
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
 
+def settle(asked: requests.Operation) -> None:
+    """Take a first argument that is written like a file for a program of one's own."""
+    given = asked.workload
+    if given is None or given in boards.WORKLOADS or asked.elf is not None:
+        return
+    if given.endswith(".elf") or os.sep in given or "@0x" in given or Path(given).is_file():
+        asked.workload, asked.elf = None, Path(given)
+
+
+def label(asked: requests.Operation) -> str:
+    """Name what is measured."""
+    return asked.workload or (asked.elf.name if asked.elf else "")
+
+
+def typed_window(asked: requests.Operation) -> tuple[str | None, str | None, bool]:
+    """Return what was typed as `--from`, `--to` and `--marks`."""
+    given = cast("dict[str, Any]", asked.window or {})
+    return given.get("start"), given.get("end"), given.get("marks", False)
+
+
+def window(asked: requests.Operation) -> tuple[str, str] | None:
+    """Return the two symbols between which a program is measured; None stands for its trigger marks."""
+    start, end, marks = typed_window(asked)
+    if asked.elf is None and (start or end or marks):
+        raise SunsealError("`--from`, `--to` and `--marks` need a program of yours: add `--elf FILE`")
+    if marks and (start or end):
+        raise SunsealError("`--marks` and `--from`/`--to` exclude each other: choose one of them")
+    if start and end:
+        return start, end
+    if start or end:
+        given, lacks = ("--from", "--to") if start else ("--to", "--from")
+        raise SunsealError(f"`{given}` needs its other end: add `{lacks} SYMBOL`")
+    return None
+
+
 @spread
 def measure_command(
-    operation: Operation,
-    point: Point,
-    unit: Annotated[
-        bool, typer.Option("--unit", help="Also say what the measurement unit of Mane 2014 would have read.")
-    ] = False,
+    asked: requests.Measure,
     call: Annotated[
         str | None,
         typer.Option(
@@ -38,27 +70,38 @@ def measure_command(
     as_json: Json = False,
 ) -> None:
     """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
+    settle(asked)
     if call is not None:
-        _measure_calls(operation, point, unit, call, repeat, as_json)
+        _measure_calls(asked, call, repeat, as_json)
         return
     if repeat != 1:
         raise SunsealError("`--repeat` belongs to `--call`: a run between two marks is the same each time")
-    with counting(as_json, operation.label) as progress:
-        m = measuring.measure(**operation.asked(), **point.asked(), unit=unit, progress=progress)
+    asked.window = window(asked)
+    with counting(as_json, label(asked)) as asked.progress:
+        m = measuring.measure(**vars(asked))
     for lint in m.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
     answer(as_json, m.to_dict, lambda: _show_measurement(m), 1 if m.result_valid is False else 0)
 
 
-def _measure_calls(operation: Operation, point: Point, unit: bool, call: str, repeat: int, as_json: bool) -> None:
+def _measure_calls(asked: requests.Measure, call: str, repeat: int, as_json: bool) -> None:
     from sunseal.measurement import calling
 
-    if unit:
+    if asked.unit:
         raise SunsealError(
             "`--unit` cannot stand beside `--call`: the measurement unit reads a workload between its marks"
         )
-    with counting(as_json, operation.label):
-        found = calling.measure_calls(**operation.calls(call), **point.asked(), repeat=repeat)
+    start, end, marks = typed_window(asked)
+    if asked.elf is None:
+        raise SunsealError("`--call` needs a program of yours: name its ELF file")
+    if asked.variant or end or marks:
+        wrong = "--variant" if asked.variant else "--to" if end else "--marks"
+        raise SunsealError(
+            f"`{wrong}` cannot stand beside `--call`, which measures from a function's entry to its return"
+        )
+    how = {name: getattr(asked, name) for name in ("board", "freq_hz", "vcc_v", "power", "timing", "adc_v")}
+    with counting(as_json, label(asked)):
+        found = calling.measure_calls(asked.elf, call, start=start, repeat=repeat, **how)
     for lint in found.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
     if as_json:
@@ -152,22 +195,17 @@ def _show_measurement(m: measuring.Measurement) -> None:
 
 
 @spread
-def curve_command(
-    operation: Operation,
-    power: Power = measuring.DEFAULT_POWER,
-    vcc: Voltages = None,
-    figure: Figure = None,
-    as_json: Json = False,
-) -> None:
+def curve_command(asked: requests.Curve, figure: Figure = None, as_json: Json = False) -> None:
     """Weigh one run over every voltage and clock that the device allows."""
     writable(figure)
-    voltages_v = [units.voltage_v(v) for v in vcc or ()]
-    with counting(as_json, operation.label) as progress:
-        points = measuring.curve(**operation.asked(), power=power, voltages_v=voltages_v, progress=progress)
+    settle(asked)
+    asked.window = window(asked)
+    with counting(as_json, label(asked)) as asked.progress:
+        points = measuring.curve(**vars(asked))
     if figure is not None:
         from sunseal.report import charts
 
-        charts.curve(points, f"{operation.workload or operation.elf} on {operation.board}").write(figure)
+        charts.curve(points, f"{asked.workload or asked.elf} on {asked.board}").write(figure)
     if as_json:
         print_json(points)
         return

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from sunseal import boards
-from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Board, Json
+from sunseal.asking import BOARD
+from sunseal.cli.console import Json, out, print_json
 from sunseal.cli.spread import spread
 
 WHAT = (
@@ -30,7 +30,7 @@ WHAT = (
 @spread
 def new_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is new or empty.")],
-    board: Board = boards.DEFAULT_BOARD,
+    board: Annotated[str, BOARD] = boards.DEFAULT_BOARD,
     as_json: Json = False,
 ) -> None:
     """Write a folder with a program for a board: it builds by make or CMake and runs at once.

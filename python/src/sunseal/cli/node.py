@@ -11,8 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import units
-from sunseal.cli.console import answer, out, print_json
-from sunseal.cli.options import Json
+from sunseal.cli.console import Json, answer, out, print_json
 
 node_app = typer.Typer(
     help="Enrol, challenge and revoke the nodes of a server; the operator's token stands in SUNSEAL_TOKEN.",

@@ -12,8 +12,7 @@ from rich.table import Table
 
 from sunseal import boards, part_files, places, units
 from sunseal.asking import asked, quantity, request
-from sunseal.cli.console import answer, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.console import Json, answer, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
 

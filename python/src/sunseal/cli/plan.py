@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import boards, places, units
-from sunseal.cli.console import err, out, print_json, writable
-from sunseal.cli.options import Output, report
+from sunseal import boards, places, requests, units
+from sunseal.cli.console import Output, err, out, print_json, report, writable
 from sunseal.cli.spread import spread
 from sunseal.cli.tune import weighing
 from sunseal.errors import SunsealError
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
 @spread
 def plan_command(
-    path: Annotated[Path, typer.Argument(metavar="REQUIREMENTS.toml", help="What the node shall do, and under what.")],
-    best: Annotated[int, typer.Option("--best", min=1, help="How many configurations to offer.")] = 5,
+    asked: requests.Plan,
     explain: Annotated[bool, typer.Option("--explain", help="Say in words why each other choice lost.")] = False,
     cite: Annotated[bool, typer.Option("--cite", help="Name the documents behind every data file that entered.")] = (
         False
@@ -53,11 +51,12 @@ def plan_command(
     writable(sweep, (".parquet",))
     if dask is not None and sweep is None:
         raise SunsealError("`--dask` belongs to `--sweep`")
+    path = cast("Path", asked.requirements)
     places.look_beside(path.parent)
     wanted = plan_requirements.load(path)
     with weighing(output.as_json) as progress:
         everything = sweeping.field(wanted, progress=progress)
-    planned = plan.choose(everything, best=best)
+    planned = plan.choose(everything, best=asked.best, check=asked.check)
     swept = None if sweep is None else _sweep(everything, sweep, dask, output.as_json)
     files, confirmed = [], None
     if planned.best is not None:

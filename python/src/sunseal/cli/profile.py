@@ -12,9 +12,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal.asking import adc_of
-from sunseal.cli.console import out, print_json, writable
-from sunseal.cli.options import Json, Operation, Point
+from sunseal import requests
+from sunseal.cli.console import Json, out, print_json, writable
+from sunseal.cli.measure import label, settle, window
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
@@ -23,8 +23,8 @@ from sunseal.measurement import measuring
 
 @spread
 def profile_command(
-    operation: Operation,
-    point: Point,
+    asked: requests.Operation,
+    point: requests.Point,
     weight: Annotated[str, typer.Option("--weight", help="cycles or joules.")] = "cycles",
     figure: Annotated[Path | None, typer.Option("--figure", help="Draw a flame graph into this .svg file.")] = None,
     diff: Annotated[
@@ -41,22 +41,23 @@ def profile_command(
     if weight not in ("cycles", "joules"):
         raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
     writable(figure, (".svg",))
-    at = point.asked()
     before = _read_folded(diff) if diff is not None else None
+    settle(asked)
+    asked.window = window(asked)
     if coverage is not None:
-        _cover(coverage, operation)
+        _cover(coverage, asked)
         return
-    with counting(as_json, operation.label) as progress:
-        cycles = measuring.profile(**operation.asked(), progress=progress)
+    with counting(as_json, label(asked)) as asked.progress:
+        cycles = measuring.profile(**vars(asked))
         folded: dict[str, float] = dict(cycles)
         if weight == "joules":
-            m = measuring.measure(**operation.asked(), **at)
+            m = measuring.measure(**{**vars(asked), **vars(point), "progress": None})
             folded = measuring.in_joules(cycles, m.cycles, m.energy_j)
     unit = "J" if weight == "joules" else "cycles"
     if figure is not None:
         from sunseal.report import plots
 
-        title = f"{operation.label} on {operation.board}"
+        title = f"{label(asked)} on {asked.board}"
         measuring.write_atomic(figure, plots.flame_graph(folded, unit, title, before))
     if as_json:
         print_json({"unit": unit, "stacks": folded, "before": before})
@@ -70,17 +71,16 @@ def profile_command(
         out.print(f"wrote {figure}")
 
 
-def _cover(path: Path, operation: Operation) -> None:
+def _cover(path: Path, asked: requests.Operation) -> None:
     from sunseal.machine import Machine
 
-    window = operation.window
-    if operation.elf is None:
+    if asked.elf is None:
         raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
     writable(path, (".info", ".lcov"))
-    m = Machine(operation.board, operation.elf, adc_v=adc_of(operation.adc))
-    if window is not None:
-        m.run(until=window[0])
-    measuring.write_atomic(path, m.coverage(window[1] if window else None))
+    m = Machine(asked.board, asked.elf, adc_v=asked.adc_v)
+    if asked.window is not None:
+        m.run(until=asked.window[0])
+    measuring.write_atomic(path, m.coverage(asked.window[1] if asked.window else None))
     out.print(f"wrote {path}")
 
 

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Output, report
+from sunseal.cli.console import Output, out, print_json, report
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError

@@ -10,7 +10,6 @@ import select
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,10 +18,9 @@ from rich.markup import escape
 
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
-from sunseal.asking import adc_channel
-from sunseal.cli.console import err, print_json, writable
-from sunseal.cli.options import FOR, Board, Json, Seed, Vcc, vcc_of
-from sunseal.cli.spread import asked_of, spread
+from sunseal.asking import BOARD, FOR, SEED, VCC, adc_channel, asked, request
+from sunseal.cli.console import Json, err, print_json, writable
+from sunseal.cli.spread import given_of, spread
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -41,100 +39,87 @@ PENDING_BYTES = 4096
 """What is kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
 
 
-@dataclass
+@request
 class Ends:
     """Where a run ends, and with which status."""
 
-    span: Annotated[str | None, FOR] = None
-    until: Annotated[
-        list[str] | None, typer.Option("--until", help="Symbol or address at which the run ends. Repeatable.")
-    ] = None
-    until_uart: Annotated[str | None, typer.Option("--until-uart", help="Text at which the run ends.")] = None
-    status: Annotated[
-        str | None, typer.Option("--exit", help="Variable whose low byte is the exit status at the end.")
-    ] = None
-
-    @property
-    def within(self) -> float | None:
-        """The simulated seconds to run."""
-        return None if self.span is None else units.time_s(self.span)
+    within: float | None = asked(FOR, default=None)
+    until: Sequence[str] = asked(
+        "--until", "Symbol or address at which the run ends. Repeatable.", list[str], default=()
+    )
+    until_uart: str | None = asked("--until-uart", "Text at which the run ends.", default=None)
+    status: str | None = asked("--exit", "Variable whose low byte is the exit status at the end.", default=None)
 
 
-@dataclass
+@request
 class Line:
     """The serial line between the program and the terminal."""
 
-    uart: Annotated[
-        str | None, typer.Option("--uart", help="Serial interface to talk to; else the one that the board leads out.")
-    ] = None
-    baud: Annotated[int, typer.Option("--baud", help="How fast the terminal types, 8N1.")] = 9600
-    typed: Annotated[Path | None, typer.Option("--input", help="File to type into the UART; - is standard input.")] = (
-        None
+    uart: str | None = asked(
+        "--uart", "Serial interface to talk to; else the one that the board leads out.", default=None
     )
-    typed_at: Annotated[str, typer.Option("--input-at", help="Simulated time from which it is typed.")] = "100ms"
-    pty: Annotated[
-        bool, typer.Option("--pty", help="Lead the UART to a pseudo-terminal, in real time, for your terminal program.")
-    ] = False
+    baud: int = asked("--baud", "How fast the terminal types, 8N1.", int, default=9600)
+    typed: Path | None = asked(
+        "--input", "File to type into the UART; - is standard input.", Path, called="typed", default=None
+    )
+    typed_at_s: float = asked(
+        "--input-at", "Simulated time from which it is typed.", read=units.time_s, typed="100ms", default=0.1
+    )
+    pty: bool = asked(
+        "--pty", "Lead the UART to a pseudo-terminal, in real time, for your terminal program.", bool, default=False
+    )
 
 
-@dataclass
+@request
 class Inputs:
     """What is connected to the board."""
 
-    adc: Annotated[
-        list[str] | None,
-        typer.Option("--adc", help="CHANNEL=1.2V or CHANNEL=FILE.csv (seconds, volts). Repeatable."),
-    ] = None
-    pin: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pin", help="P1.3=0, =1, =toggle@1Hz, =FILE.csv (seconds, 0 or 1) or =FILE.vcd:SIGNAL. Repeatable."
-        ),
-    ] = None
-    i2c: Annotated[
-        list[str] | None,
-        typer.Option("--i2c", help="[SERIAL:]0x48=tmp102:21.5C, a device at an I2C address. Repeatable."),
-    ] = None
-    spi: Annotated[
-        list[str] | None,
-        typer.Option("--spi", help="SERIAL:P6.7=fm25v02, a device that a pin selects. Repeatable."),
-    ] = None
+    adc: Sequence[str] = asked(
+        "--adc", "CHANNEL=1.2V or CHANNEL=FILE.csv (seconds, volts). Repeatable.", list[str], default=()
+    )
+    pin: Sequence[str] = asked(
+        "--pin",
+        "P1.3=0, =1, =toggle@1Hz, =FILE.csv (seconds, 0 or 1) or =FILE.vcd:SIGNAL. Repeatable.",
+        list[str],
+        default=(),
+    )
+    i2c: Sequence[str] = asked(
+        "--i2c", "[SERIAL:]0x48=tmp102:21.5C, a device at an I2C address. Repeatable.", list[str], default=()
+    )
+    spi: Sequence[str] = asked(
+        "--spi", "SERIAL:P6.7=fm25v02, a device that a pin selects. Repeatable.", list[str], default=()
+    )
 
-    def buses(self) -> Iterator[tuple[str, list[str]]]:
+    def buses(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Yield each bus with its devices."""
-        yield from (("i2c", self.i2c or []), ("spi", self.spi or []))
+        yield from (("i2c", self.i2c), ("spi", self.spi))
 
     def connect(self, bench: Bench) -> None:
         """Connect everything to a bench."""
-        for given in self.adc or ():
+        for given in self.adc:
             _connect(bench, given)
-        for given in self.pin or ():
+        for given in self.pin:
             _drive(bench, given)
         for bus, devices in self.buses():
             for given in devices:
                 bench.put(bus, given)
 
 
-@dataclass
+@request
 class Records:
     """Files that a run leaves."""
 
-    pin_log: Annotated[
-        Path | None, typer.Option("--pin-log", help="Write every edge of an output pin into this .csv.")
-    ] = None
-    vcd: Annotated[
-        Path | None, typer.Option("--vcd", help="Write pins and states into this .vcd, for a waveform viewer.")
-    ] = None
-    vcd_pin: Annotated[
-        list[str] | None, typer.Option("--vcd-pin", help="A pin in it; else the trigger pin. Repeatable.")
-    ] = None
-    trace: Annotated[
-        Path | None,
-        typer.Option("--trace", help="Write each instruction with its registers into this .csv or .parquet."),
-    ] = None
-    frames: Annotated[
-        Path | None, typer.Option("--frames", "--pcap", help="Write what radios sent into this .csv or .pcap.")
-    ] = None
+    pin_log: Path | None = asked("--pin-log", "Write every edge of an output pin into this .csv.", Path, default=None)
+    vcd: Path | None = asked(
+        "--vcd", "Write pins and states into this .vcd, for a waveform viewer.", Path, default=None
+    )
+    vcd_pin: Sequence[str] = asked("--vcd-pin", "A pin in it; else the trigger pin. Repeatable.", list[str], default=())
+    trace: Path | None = asked(
+        "--trace", "Write each instruction with its registers into this .csv or .parquet.", Path, default=None
+    )
+    frames: Path | None = asked(
+        "--frames --pcap", "Write what radios sent into this .csv or .pcap.", Path, default=None
+    )
 
     def __post_init__(self) -> None:
         """Refuse a file that could not be written before anything is run for it."""
@@ -163,23 +148,27 @@ class Records:
             write_frames(self.frames, bench.frames, lambda _: bench.board)
 
 
-@dataclass
+@request
 class Supply:
     """What feeds the board, and whose coefficients weigh it."""
 
-    scenario: Annotated[
-        Path | None,
-        typer.Option("--supply", metavar="SCENARIO.toml", help="Feed it from a scenario's store and light, for --for."),
-    ] = None
-    vcc: Vcc = None
-    power: Annotated[str | None, typer.Option("--power", help="Power set for the joules.")] = None
+    scenario: Path | None = asked(
+        "--supply",
+        "Feed it from a scenario's store and light, for --for.",
+        Path,
+        metavar="SCENARIO.toml",
+        called="scenario",
+        default=None,
+    )
+    vcc_v: float | None = asked(VCC, default=None)
+    power: str | None = asked("--power", "Power set for the joules.", default=None)
 
 
 @spread
 def run_command(
     ctx: typer.Context,
     elf: Annotated[Path, typer.Argument(metavar="FILE", help="Your program, an ELF; or several on one air, a TOML.")],
-    board: Board = boards.DEFAULT_BOARD,
+    board: Annotated[str, BOARD] = boards.DEFAULT_BOARD,
     *,
     ends: Ends,
     line: Line,
@@ -189,7 +178,7 @@ def run_command(
         str | None, typer.Option("--gdb", metavar="HOST:PORT", help="Serve a debugger, which runs the program.")
     ] = None,
     supply: Supply,
-    seed: Seed = None,
+    seed: Annotated[int | None, SEED] = None,
     as_json: Json = False,
 ) -> None:
     """Run a program as on a bench: its UART on your terminal, voltages and levels at its inputs.
@@ -202,12 +191,10 @@ def run_command(
 
     if sys.stdout.isatty() and not as_json:
         progress.leave()  # what the program writes shows that it runs
-    asked = {
-        name: value for request in (ends, line, inputs, records, supply) for name, value in asked_of(request).items()
-    }
-    asked |= {"--gdb": gdb} if gdb is not None else {}
+    given = [name for group in (ends, line, inputs, records, supply) for name in given_of(group)]
+    given += ["--gdb"] * (gdb is not None)
     if elf.suffix == ".toml":
-        if refused := [name for name in asked if name not in ("--for", "--until-uart", "--frames")]:
+        if refused := [name for name in given if name not in ("--for", "--until-uart", "--frames")]:
             raise SunsealError(f"`{refused[0]}` is of one program alone, and `{elf}` names several on an air")
         _on_air(elf, ends, records.frames, seed, as_json)
         return
@@ -215,7 +202,7 @@ def run_command(
         raise SunsealError("`--vcd-pin` belongs to `--vcd`")
     if supply.scenario is not None:
         if refused := [
-            name for name in asked if name not in ("--for", "--adc", "--i2c", "--spi", "--supply", "--vcc", "--power")
+            name for name in given if name not in ("--for", "--adc", "--i2c", "--spi", "--supply", "--vcc", "--power")
         ]:
             raise SunsealError(
                 f"`{refused[0]}` is of a bench with a steady supply, and `--supply` feeds the program from a store "
@@ -234,8 +221,8 @@ def run_command(
     if records.trace is not None and records.vcd is not None:
         raise SunsealError("`--trace` cannot stand beside `--vcd`: run it once with each, the run is the same")
     if gdb is not None:
-        running = [n for n in asked if n in ("--for", "--until", "--until-uart", "--pty", "--vcd", "--trace")]
-        running += [f"--pin {level}" for level in inputs.pin or () if not level.endswith(("=0", "=1"))]
+        running = [n for n in given if n in ("--for", "--until", "--until-uart", "--pty", "--vcd", "--trace")]
+        running += [f"--pin {level}" for level in inputs.pin if not level.endswith(("=0", "=1"))]
         if running:
             raise SunsealError(
                 f"`{running[0]}` cannot stand beside `--gdb`: the debugger runs the program, not the bench"
@@ -257,19 +244,17 @@ def _on_a_bench(
 ) -> None:
     from sunseal.running import Bench
 
-    bench = Bench(
-        board, elf, uart=line.uart, baud=line.baud, power=supply.power, vcc_v=vcc_of(supply.vcc), seed=seed or 0
-    )
+    bench = Bench(board, elf, uart=line.uart, baud=line.baud, power=supply.power, vcc_v=supply.vcc_v, seed=seed or 0)
     inputs.connect(bench)
     if ends.status is not None:
         bench.machine.address(ends.status)
     records.keep(bench)
     if line.typed is not None:
-        bench.send(_read(line.typed), units.time_s(line.typed_at, "--input-at"))
+        bench.send(_read(line.typed), line.typed_at_s)
     shown = line.uart if line.uart is not None else bench.uart
     if not as_json:
         bench.on_output = lambda name, data: _show(name, data, shown)
-    recording = contextlib.nullcontext() if records.vcd is None else bench.recording(records.vcd, records.vcd_pin or ())
+    recording = contextlib.nullcontext() if records.vcd is None else bench.recording(records.vcd, records.vcd_pin)
     with _terminal(bench, shown) if line.pty else contextlib.nullcontext(), recording:
         ended = _debugged(bench, elf, gdb) if gdb is not None else _play(bench, ends)
     records.write(bench)
@@ -301,7 +286,7 @@ def _write_trace(bench: Bench, path: Path) -> None:
 def _play(bench: Bench, ends: Ends) -> Ended:
     from sunseal.running import Ended
 
-    places = _places(bench, ends.until or ())
+    places = _places(bench, ends.until)
     try:
         return bench.run(places or None, until_uart=ends.until_uart, within=ends.within)
     except KeyboardInterrupt:
@@ -398,17 +383,17 @@ def _as_fed(supply: Supply, elf: Path, board: str | None, within: float | None) 
     told["name"] = f"{elf.name} on {told['board']}"
     if within is not None:
         told["duration_s"] = within
-    if supply.vcc is not None:
-        told["power"]["vcc_v"] = vcc_of(supply.vcc)
+    if supply.vcc_v is not None:
+        told["power"]["vcc_v"] = supply.vcc_v
     if supply.power is not None:
         told["power"]["set"] = supply.power
     return told
 
 
-def _voltages(given: list[str] | None) -> dict[str, float | str]:
+def _voltages(given: Sequence[str]) -> dict[str, float | str]:
     """Read `--adc` as a scenario has it."""
     told: dict[str, float | str] = {}
-    for text in given or ():
+    for text in given:
         channel, what = adc_channel(text)
         file = what.endswith(".csv")
         told[str(channel)] = what if file else units.parse(what, "V", f"--adc {channel}", zero=True)

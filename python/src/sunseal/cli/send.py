@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 
 from sunseal import units
-from sunseal.cli.console import answer, err, escape, out
-from sunseal.cli.options import Board, Json, Variant
+from sunseal.asking import BOARD, VARIANT
+from sunseal.cli.console import Json, answer, err, escape, out
 from sunseal.cli.spread import spread
 
 
@@ -19,8 +19,8 @@ from sunseal.cli.spread import spread
 def send_command(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The key on the first line, then blocks, in hex.")],
     cipher: Annotated[str, typer.Option("--cipher", help="aes128, xtea or present128.")] = "aes128",
-    board: Board = "mica2",
-    variant: Variant = None,
+    board: Annotated[str, BOARD] = "mica2",
+    variant: Annotated[list[str] | None, VARIANT] = None,
     loss: Annotated[float, typer.Option("--loss", help="Share of the frames that are lost, 0 to 1.")] = 0.0,
     distance_m: Annotated[float, typer.Option("--distance", help="Between the motes, in metres.")] = 10.0,
     seed: Annotated[int, typer.Option("--seed", help="Of the losses.")] = 1,

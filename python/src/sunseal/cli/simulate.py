@@ -14,9 +14,8 @@ import typer
 from rich.markup import escape
 
 from sunseal import boards, places, units
-from sunseal.asking import FIGURE, REPORT, SEED, asked, request
-from sunseal.cli.console import PAGE, answer, err, out, print_json, writable
-from sunseal.cli.options import Board, Json
+from sunseal.asking import BOARD, FIGURE, REPORT, SEED, asked, request
+from sunseal.cli.console import PAGE, Json, answer, err, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
 from sunseal.measurement import measuring
@@ -153,7 +152,7 @@ def demo_command(
     ),
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same bytes.")] = 1,
     scenario: Annotated[Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")] = None,
-    board: Board = boards.DEFAULT_BOARD,
+    board: Annotated[str, BOARD] = boards.DEFAULT_BOARD,
     as_json: Json = False,
 ) -> None:
     """Run one day of a node against the real server, and write the report."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Options by the group: a command takes a dataclass, and its fields become the command's options."""
+"""Options by the request: a command takes such a dataclass, and its fields become the command's options."""
 
 from __future__ import annotations
 
@@ -28,24 +28,17 @@ class Place(NamedTuple):
     parameter: inspect.Parameter
 
 
-def asked_of(group: Any) -> dict[str, Any]:
-    """Return by the option's name what a command was given of a group: what is not as it would be without."""
-    hints = get_type_hints(type(group), include_extras=True)
-    asked = {}
-    for field in dataclasses.fields(group):
-        value = getattr(group, field.name)
-        if value not in (field.default, []):
-            (option,) = hints[field.name].__metadata__
-            # In an annotation Typer keeps the first spelling as the default.
-            asked[option.name if isinstance(option, Option) else option.default] = value
-    return asked
+def given_of(group: Any) -> list[str]:
+    """Name the options of a request that were given: those whose values are not as they would be without."""
+    given = [field for field in dataclasses.fields(group) if getattr(group, field.name) not in (field.default, [])]
+    # Of several spellings the first is its name.
+    return [field.metadata["option"].name.split()[0] for field in given]
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of each dataclass that it takes, in the order of its parameters.
+    """Give a command the options of each request that it takes (`sunseal.asking`), in the order of its parameters.
 
-    A field is a request's (`sunseal.asking`), or annotated as a parameter of a command would be, by an `Option` or by
-    what Typer shall know of it.
+    Another parameter is annotated by an `Option`, or by what Typer shall know of it.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -71,14 +64,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 def _places(kind: Any) -> Iterator[Place]:
     """Yield the parameters of a group."""
-    fields = dataclasses.fields(kind)
-    if not any(field.metadata for field in fields):
-        hints = get_type_hints(kind, include_extras=True)
-        for field in fields:
-            default = NOTHING if field.default is dataclasses.MISSING else field.default
-            yield Place(field.name, None, None, _parameter(field.name, hints[field.name], default))
-        return
-    for field in fields:
+    for field in dataclasses.fields(kind):
         told = field.metadata.get("option", {})
         for key, option in told.items() if isinstance(told, Mapping) else ((None, told),):
             default = option.typed

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from sunseal import requests, units
-from sunseal.cli.console import answer, out, print_json
-from sunseal.cli.options import Output, report
+from sunseal.cli.console import Output, answer, out, print_json, report
 from sunseal.cli.spread import spread
 from sunseal.harvest.light import low_light_text
 from sunseal.measurement import switching

@@ -3,23 +3,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.table import Table
 
-from sunseal.asking import DASK, asked, request
+from sunseal import requests
 from sunseal.cli import progress
-from sunseal.cli.console import err, escape, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.console import Json, err, escape, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
-from sunseal.sweeps import keypaths, sampling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,39 +30,15 @@ FIRST = {
 """Figures that are printed unless `--show` names others."""
 
 
-@request
-class Points:
-    """What is run at which points, and what is told of it."""
-
-    file: Path = asked("", "A scenario, or requirements of a plan.", Path, metavar="FILE.toml")
-    over: Sequence[str] = asked(
-        "--over",
-        "A key path and its values: a,b,c, START:STOP:N, START:STOP:N:log; for a sampler START:STOP. Repeatable.",
-        list[str],
-        metavar="KEY=VALUES",
-    )
-    table: Path | None = asked(
-        "--out", "Write a .parquet or .csv; again goes on with it.", Path, called="table", default=None
-    )
-    sampler: str = asked("--sampler", f"{', '.join(sampling.SAMPLERS)}.", default="grid")
-    samples: int | None = asked("--samples", "Points of a sampler.", int, min=1, default=None)
-    seed: int = asked("--seed", "Of a sampler: same seed, same points.", int, min=0, default=1)
-    minimise: str | None = asked(
-        "--minimise", "Search for its least, by --sampler optuna.", metavar="FIGURE", default=None
-    )
-    maximise: str | None = asked(
-        "--maximise", "Search for its greatest, by --sampler optuna.", metavar="FIGURE", default=None
-    )
-    jobs: int | None = asked(
-        "--jobs", "Threads, of a plan processes; else one a core, of a plan one.", int, min=1, default=None
-    )
-    dask: str | None = asked(DASK, default=None)
-    show: Sequence[str] = asked("--show", "A figure to print. Repeatable.", list[str], default=())
-    sobol: str | None = asked("--sobol", "Its Sobol indices, by --sampler saltelli.", metavar="FIGURE", default=None)
-
-
 @spread
-def sweep_command(asked: Points, as_json: Json = False) -> None:
+def sweep_command(
+    asked: requests.Sweep,
+    show: Annotated[list[str] | None, typer.Option("--show", help="A figure to print. Repeatable.")] = None,
+    sobol: Annotated[
+        str | None, typer.Option("--sobol", metavar="FIGURE", help="Its Sobol indices, by --sampler saltelli.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Run a scenario or a plan at many points, into one table; Ctrl-C and again goes on where it was.
 
     A point that could not be run is a row with the sentence in column `error`. Exit status 2 if no point could be run.
@@ -73,18 +46,11 @@ def sweep_command(asked: Points, as_json: Json = False) -> None:
     from sunseal.sweeps import sobol as indexing
     from sunseal.sweeps import sweeping
 
-    table, sobol = asked.table, asked.sobol
+    table = None if asked.out is None else Path(asked.out)
     writable(table, sweeping.ENDINGS)
     if sobol is not None and asked.sampler != "saltelli":
         raise SunsealError("`--sobol` needs the points of `--sampler saltelli`, and `--samples`")
-    wanted: dict[str, Any] = {}
-    for text in asked.over:
-        path, values = _over(text)
-        if path in wanted:
-            raise SunsealError(f"`--over {path}=...` stands twice; give all its values in one")
-        wanted[path] = values
-    how = ("sampler", "samples", "seed", "minimise", "maximise", "jobs", "dask")
-    frame = _swept(asked.file, wanted, table, as_json, {name: getattr(asked, name) for name in how})
+    frame = _swept(asked, as_json)
     lost = frame[frame.error != ""]
     if len(lost) == len(frame):
         raise SunsealError(f"no point could be run; the first: {lost.error.iloc[0]}")
@@ -94,10 +60,15 @@ def sweep_command(asked: Points, as_json: Json = False) -> None:
         print_json(rows if indices is None else {"points": rows, "indices": _rows(indices.reset_index())})
         return
     figure = asked.minimise or asked.maximise
-    shown = asked.show if figure is None or figure in asked.show else [figure, *asked.show]
-    _show(frame, list(wanted), shown, "requirements" if "qualifying" in frame else "scenario")
+    show = show or []
+    _show(
+        frame,
+        list(asked.over),
+        show if figure is None or figure in show else [figure, *show],
+        "requirements" if "qualifying" in frame else "scenario",
+    )
     if figure is not None:
-        _show_best(frame, list(wanted), figure)
+        _show_best(frame, list(asked.over), figure)
     if indices is not None:
         _show_indices(indices, str(sobol))
     for index, sentence in list(lost.error.items())[:3]:
@@ -108,7 +79,7 @@ def sweep_command(asked: Points, as_json: Json = False) -> None:
         out.print(f"wrote {table}: {len(frame):,} points, {len(lost):,} of them not run")
 
 
-def _swept(file: Path, wanted: dict[str, Any], table: Path | None, as_json: bool, asked: dict[str, Any]) -> Any:
+def _swept(asked: requests.Sweep, as_json: bool) -> Any:
     """Run the points with a bar, and tell what a journal had to warn of."""
     from sunseal.sweeps import sweeping
 
@@ -121,12 +92,15 @@ def _swept(file: Path, wanted: dict[str, Any], table: Path | None, as_json: bool
             if bar is not None:
                 bar(points, of)
 
+        asked.heard = heard
         try:
-            return sweeping.sweep(file, wanted, **asked, out=table, heard=heard)
+            return sweeping.sweep(**vars(asked))
         except KeyboardInterrupt as e:
-            if table is None or not done[1]:
+            if asked.out is None or not done[1]:
                 raise
-            raise Stopped(f"`{table}` has {done[0]:,} of {done[1]:,} points; the same command goes on with them") from e
+            raise Stopped(
+                f"`{asked.out}` has {done[0]:,} of {done[1]:,} points; the same command goes on with them"
+            ) from e
         finally:
             for warning in warned:
                 err.print(f"[bold yellow]warning:[/] {escape(str(warning.message))}")
@@ -144,50 +118,6 @@ def _missing(value: Any) -> bool:
     import pandas as pd
 
     return bool(pd.isna(value))
-
-
-def _over(text: str) -> tuple[str, Any]:
-    """Read `KEY=VALUES`."""
-    path, equals, values = text.partition("=")
-    if not (path and equals and values):
-        raise SunsealError(f"`--over {text}` is not KEY=VALUES, such as `supply.capacitance_f=0.01:0.1:5`")
-    keypaths.split(path)
-    ends = values.split(":")
-    log = ends[-1] == "log"
-    numbers = [_value(part) for part in (ends[:-1] if log else ends)]
-    if len(ends) == 1 or not all(isinstance(n, int | float) for n in numbers):
-        return path, [_value(part.strip()) for part in values.split(",")]
-    if len(numbers) == 2:
-        return path, (*numbers, *(["log"] * log))
-    if len(numbers) != 3 or not isinstance(numbers[2], int) or numbers[2] < 2:
-        raise SunsealError(f"`--over {text}`: a range is START:STOP:N, N two or more, or START:STOP for a sampler")
-    return path, _range(text, numbers[0], numbers[1], numbers[2], log)
-
-
-def _range(text: str, start: float, stop: float, count: int, log: bool) -> list[float]:
-    if count > sampling.POINTS_MAX:
-        raise SunsealError(f"`--over {text}` has {count:,} values; {sampling.POINTS_MAX:,} points are the most")
-    if log and (start <= 0 or stop <= 0):
-        raise SunsealError(f"`--over {text}`: a logarithmic range has both ends above 0")
-    if log:
-        values = [start * (stop / start) ** (i / (count - 1)) for i in range(count - 1)]
-        return [*values, stop]
-    # Exact, so that 0.1:0.5:5 gives 0.3 and not its neighbour: whole numbers over one denominator.
-    low, step = Fraction(str(start)), (Fraction(str(stop)) - Fraction(str(start))) / (count - 1)
-    below = math.lcm(low.denominator, step.denominator)
-    first, each = int(low * below), int(step * below)
-    if below == 1 and isinstance(start, int) and isinstance(stop, int):
-        return [first + i * each for i in range(count)]
-    return [(first + i * each) / below for i in range(count)]
-
-
-def _value(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    for read in (int, float):
-        with contextlib.suppress(ValueError):
-            return read(text)
-    return text
 
 
 def _show(frame: pd.DataFrame, paths: list[str], show: Sequence[str], kind: str) -> None:

@@ -11,8 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import boards
-from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Json
+from sunseal.cli.console import Json, err, out, print_json
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 

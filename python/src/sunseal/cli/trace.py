@@ -16,17 +16,16 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.asking import BOARD, FREQ, POWER, VARIANT, Option, asked, quantity, request
-from sunseal.cli.console import Figure, answer, err, facts_table, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.console import Figure, Json, answer, err, facts_table, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
-from sunseal.measurement import measuring
+from sunseal.requests import Bench, Trigger, tolerances
 
 if TYPE_CHECKING:
     from sunseal.harvest.harvested import Harvested
     from sunseal.trace.capacitor import Virtual
     from sunseal.trace.comparing import Comparison, Simulated
-    from sunseal.trace.energy import Bench, Energy, Term, Trigger
+    from sunseal.trace.energy import Energy, Term
     from sunseal.trace.model import Recording, Told
 
 
@@ -57,36 +56,6 @@ def reading(what: str, total: int | None, quiet: bool) -> Iterator[Told | None]:
             progress.update(task, completed=samples, description=f"{what}: {samples / 1e6:.1f} M samples")
 
         yield told
-
-
-def share(text: str, what: str) -> float:
-    """Read `1%` or `50ppm` as a share."""
-    for ending, factor in (("%", 1e-2), ("ppm", 1e-6)):
-        if text.endswith(ending):
-            with contextlib.suppress(ValueError):
-                value = float(text.removesuffix(ending)) * factor
-                if 0 <= value < 1:
-                    return value
-    raise SunsealError(f"{what} `{text}` is no share: write it as `1%` or `50ppm`")
-
-
-def _tolerances(given: Sequence[str], known: tuple[str, ...]) -> tuple[dict[str, Any], str | None]:
-    """Read how well parts are known, as shares; of an offset, which is none, the text."""
-    found: dict[str, str] = {}
-    for pair in given:
-        name, eq, value = pair.partition("=")
-        if not eq or name not in known:
-            raise SunsealError(f"--tolerance `{pair}` is none of {', '.join(f'{k}=…' for k in known)}")
-        found[name] = value
-    offset = found.pop("offset", None)
-    return {f"{name}_tolerance": share(value, f"--tolerance {name}") for name, value in found.items()}, offset
-
-
-def _unitful(text: str, what: str) -> tuple[float, str]:
-    for base in ("V", "A", "W"):
-        if text.endswith(base):
-            return units.parse(text, base, what), base
-    raise SunsealError(f"{what} `{text}` is no voltage, current or power: write it such as `1V` or `10mA`")
 
 
 @request
@@ -121,82 +90,22 @@ class Source:
         return open_recording(told.pop("file"), **told)
 
 
-@request
-class Setup:
-    """How the instrument was connected, and how well its parts are known."""
-
-    current: str | None = asked("--current", "Channel of the current, shunt voltage, power or energy.", default=None)
-    vcc_v: float | None = asked("--vcc", "Supply voltage, such as 2.2V.", read=units.voltage_v, default=None)
-    vcc_channel: str | None = asked("--vcc-channel", "Channel of the supply voltage.", default=None)
-    shunt_ohm: float | None = asked(
-        "--shunt", "Shunt, such as 100ohm; a probe of 5 mV/mA is 5ohm.", read=quantity("ohm"), default=None
-    )
-    gain: float = asked("--gain", "Gain of the amplifier behind the shunt or probe.", float, default=1.0)
-    offset: float = asked("--offset", "What the channel shows without a current, in its unit.", float, default=0.0)
-    scale: tuple[float, str | None] = asked(
-        "--scale",
-        "What 1 is in an array that has no unit, such as 1V or 10mA.",
-        read=_unitful,
-        default=(1.0, None),
-    )
-    burden: bool = asked(
-        "--burden", "--vcc is the voltage before the shunt: take off what falls over it.", bool, default=False
-    )
-    adc_bits: int | None = asked("--adc-bits", "Bits of the converter.", int, min=1, max=32, default=None)
-    vref_v: float | None = asked("--vref", "Range of the converter, such as 0.5V.", read=units.voltage_v, default=None)
-    tolerance: Sequence[str] = asked(
-        "--tolerance",
-        "How well a part is known, such as shunt=1%, gain=3%, vcc=0.5%, timebase=50ppm, offset=0.2mV. Repeatable.",
-        list[str],
-        default=(),
-    )
-
-    def bench(self, static_w: float = 0.0) -> Bench:
-        """Return it in SI units."""
-        from sunseal.trace.energy import Bench
-
-        if self.vcc_v is not None and self.vcc_channel is not None:
-            raise SunsealError("`--vcc` and `--vcc-channel` exclude each other: choose one of them")
-        if not self.gain > 0:
-            raise SunsealError(f"--gain {self.gain:g} must be above zero")
-        if (self.adc_bits is None) != (self.vref_v is None):
-            raise SunsealError("`--adc-bits` and `--vref` belong together: give both")
-        shares, offset = _tolerances(self.tolerance, ("shunt", "gain", "vcc", "timebase", "offset"))
-        told = {name: value for name, value in vars(self).items() if name not in ("scale", "tolerance")}
-        factor, unit = self.scale
-        off = _unitful(offset, "--tolerance offset")[0] if offset is not None else 0.0
-        return Bench(**told, scale=factor, scale_unit=unit, static_w=static_w, offset_tolerance=off, **shares)
+def _connected(bench: Bench, static_w: float = 0.0) -> Bench:
+    """Refuse what cannot be connected so."""
+    if bench.vcc_v is not None and bench.vcc_channel is not None:
+        raise SunsealError("`--vcc` and `--vcc-channel` exclude each other: choose one of them")
+    if not bench.gain > 0:
+        raise SunsealError(f"--gain {bench.gain:g} must be above zero")
+    if (bench.adc_bits is None) != (bench.vref_v is None):
+        raise SunsealError("`--adc-bits` and `--vref` belong together: give both")
+    return replace(bench, static_w=static_w)
 
 
-@request
-class Windows:
-    """Where in a recording the operation runs."""
-
-    trigger: str | None = asked(
-        "--trigger", "Channel that marks the windows, or `power`; else the whole recording.", default=None
-    )
-    level: float | None = asked("--level", "Trigger level in the channel's unit; else half way.", float, default=None)
-    hysteresis: float | None = asked("--hysteresis", "Width around it; else a tenth of the range.", float, default=None)
-    falling: bool = asked("--falling", "Windows are where the trigger is low.", bool, default=False)
-    min_window_s: float = asked("--min-window", "Leave out windows shorter than this.", read=units.time_s, default=0.0)
-    samples_min: int = asked("--samples-min", "Samples that a window needs at least.", int, min=1, default=10)
-
-    def chosen(self, begin: float | None = None, end: float | None = None) -> Trigger:
-        """Return the trigger in SI units."""
-        from sunseal.trace.energy import Trigger
-
-        if self.trigger is None and (self.level is not None or self.hysteresis is not None or self.falling):
-            raise SunsealError("`--level`, `--hysteresis` and `--falling` belong to `--trigger CHANNEL`")
-        return Trigger(
-            self.trigger,
-            self.level,
-            self.hysteresis,
-            self.falling,
-            self.min_window_s,
-            begin,
-            end,
-            self.samples_min,
-        )
+def _between(trigger: Trigger, begin: float | None = None, end: float | None = None) -> Trigger:
+    """Refuse a level of no channel."""
+    if trigger.channel is None and (trigger.level is not None or trigger.hysteresis is not None or trigger.falling):
+        raise SunsealError("`--level`, `--hysteresis` and `--falling` belong to `--trigger CHANNEL`")
+    return replace(trigger, from_s=begin, to_s=end)
 
 
 # --- import ----------------------------------------------------------------------------------
@@ -261,8 +170,8 @@ class Integral:
 @spread
 def energy_command(
     source: Source,
-    setup: Setup,
-    windows: Windows,
+    setup: Bench,
+    trigger: Trigger,
     integral: Integral,
     rows: Annotated[int, typer.Option("--rows", min=0, help="Windows that the table lists.")] = 12,
     figure: Figure = None,
@@ -272,8 +181,8 @@ def energy_command(
     from sunseal.trace import energy
 
     writable(figure)
-    bench = setup.bench(integral.static_w)
-    chosen = windows.chosen(integral.begin, integral.end)
+    bench = _connected(setup, integral.static_w)
+    chosen = _between(trigger, integral.begin, integral.end)
     recording = source.open()
     with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         found = energy.measure(
@@ -386,7 +295,7 @@ class Discharge:
     board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
     variant: Sequence[str] = asked(VARIANT, default=())
     freq_hz: int | None = asked(FREQ, default=None)
-    power: str = asked(POWER, default=measuring.DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
     seed: int | None = asked("--seed", "Draw the true capacitor and voltmeter from the tolerances.", int, default=None)
 
 
@@ -398,7 +307,7 @@ def capacitor_command(asked: Discharge, as_json: Json = False) -> None:
 
     if asked.capacitance_f is None or asked.v1_v is None:
         raise SunsealError("the capacitor method needs `--capacitance` and `--v1`")
-    shares, offset = _tolerances(asked.tolerance, ("capacitance", "gain", "offset", "leak", "esr"))
+    shares, offset = tolerances(asked.tolerance, ("capacitance", "gain", "offset", "leak", "esr"))
     setup = capacitor.Setup(
         capacitance_f=asked.capacitance_f,
         leak_ohm=asked.leak_ohm,
@@ -468,7 +377,7 @@ class Simulation:
     board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
     variant: Sequence[str] = asked(VARIANT, default=())
     freq_hz: int | None = asked(FREQ, default=None)
-    power: str = asked(POWER, default=measuring.DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
 
 
 @trace_app.command("compare")
@@ -476,8 +385,8 @@ class Simulation:
 def compare_command(
     source: Source,
     workload: Annotated[str, typer.Option("--workload", help="The workload of `sunseal workloads` that ran.")],
-    setup: Setup,
-    windows: Windows,
+    setup: Bench,
+    trigger: Trigger,
     simulation: Simulation,
     figure: Figure = None,
     as_json: Json = False,
@@ -486,12 +395,11 @@ def compare_command(
     from sunseal.trace import comparing, energy
 
     writable(figure)
-    bench = setup.bench()
-    chosen = windows.chosen()
+    bench, chosen = _connected(setup), _between(trigger)
     recording = source.open()
     with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         found = energy.measure(recording, bench, chosen, told=told)
-    vcc_v = found.vcc_v if setup.vcc_v is None else setup.vcc_v
+    vcc_v = found.vcc_v if bench.vcc_v is None else bench.vcc_v
     simulated = comparing.simulate(workload, vcc_v=vcc_v, **vars(simulation))
     compared = comparing.compare(found, simulated)
     if figure is not None:

@@ -12,8 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import requests, units
-from sunseal.cli.console import answer, err, out
-from sunseal.cli.options import Output, report
+from sunseal.cli.console import Output, answer, err, out, report
 from sunseal.cli.spread import spread
 
 if TYPE_CHECKING:

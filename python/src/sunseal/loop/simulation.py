@@ -269,7 +269,7 @@ def duty_scenario(
     freq_hz: int | None = None,
     period_s: float = 600.0,
     duration_s: float = 86_400.0,
-    power: str = measuring.DEFAULT_POWER,
+    power: str = boards.DEFAULT_POWER,
     supply: Mapping[str, Any] | None = None,
     harvest: Mapping[str, Any] | None = None,
     temperature_c: float | None = None,

@@ -79,7 +79,7 @@ def measure_calls(
     repeat: int = 1,
     freq_hz: int | None = None,
     vcc_v: float | None = None,
-    power: str = measuring.DEFAULT_POWER,
+    power: str = boards.DEFAULT_POWER,
     timing: measuring.Timing | None = None,
     adc_v: Mapping[int, float] | None = None,
 ) -> Calls:

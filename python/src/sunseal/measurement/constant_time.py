@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sunseal import boards
+from sunseal import boards, requests
 from sunseal._engine import EngineError
+from sunseal.asking import answers
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -220,12 +221,6 @@ def _union(spans: list[tuple[int, int]]) -> int:
 
 # --- Public inputs ---------------------------------------------------------------------------------
 
-INPUT_HELP = (
-    "A file of public inputs, TOML: a line `symbol = VALUE` each, VALUE an integer (little-endian, as wide as the "
-    'symbol), hexadecimal bytes ("00 ff") or a file with the bytes ("@block.bin", beside the TOML file). They are '
-    "written where the marks are set. Repeatable: one run each, joined to one verdict."
-)
-
 
 def read_input(path: Path) -> dict[str, int | bytes]:
     """Read a file of public inputs."""
@@ -270,18 +265,8 @@ def write_input(machine: Machine, path: Path, values: Mapping[str, int | bytes])
 # --- A program -------------------------------------------------------------------------------------
 
 
-def program(
-    board: str,
-    elf: Path | bytes | Machine,
-    secret: Sequence[str],
-    *,
-    public: Sequence[str] = (),
-    start: str | None = None,
-    until: str | None = None,
-    time_s: float | None = None,
-    inputs: Sequence[Path] = (),
-    adc_v: Mapping[int, float] | None = None,
-) -> Verdict:
+@answers(requests.ConstantTime)
+def program(to: requests.ConstantTime) -> Verdict:
     """Judge a whole program, once for each file of public inputs; one on a machine has what it needs in its memory.
 
     The bytes of `secret` are marked where the run comes to `start`, which is `main` where there is one: start-up code
@@ -289,24 +274,23 @@ def program(
     """
     from sunseal.machine import Machine
 
-    given = [(path, read_input(path)) for path in inputs]
+    given = [(path, read_input(path)) for path in to.inputs]
     runs = []
-    m = elf if isinstance(elf, Machine) else Machine(board, elf, adc_v=adc_v)
-    hidden, shown = m.ranges(secret), m.ranges(public)
-    if empty := [name for name, (_, size) in zip(secret, hidden, strict=True) if not size]:
+    m = to.elf if isinstance(to.elf, Machine) else Machine(to.board, to.elf, adc_v=to.adc_v)
+    hidden, shown = m.ranges(to.secret), m.ranges(to.public)
+    if empty := [name for name, (_, size) in zip(to.secret, hidden, strict=True) if not size]:
         raise SunsealError(
             f"the symbol `{empty[0]}` has no size, so it is not known which bytes are secret",
             hint="in assembly give it `.type NAME, @object` and `.size NAME, BYTES`",
         )
-    if start is None and _has(m, "main"):
-        start = "main"
+    start = "main" if to.start is None and _has(m, "main") else to.start
     fresh = m.snapshot()
     for path, values in given or [(Path(), {})]:
         m.restore(fresh)
-        run = _begin(m, secret, start, time_s)
+        run = _begin(m, to.secret, start, to.time_s)
         if run is None:
             write_input(m, path, values)
-            run = follow(m, secret, hidden, shown, m.goal(until, None, time_s, None))
+            run = follow(m, to.secret, hidden, shown, m.goal(to.until, None, to.time_s, None))
         runs.append(run)
     return judge(runs)
 

@@ -224,16 +224,7 @@ def cell(source: Path, question: Question, isa: Set, compiler: Compiler, level: 
     with tempfile.TemporaryDirectory(prefix="sunseal-matrix-") as folder:
         try:
             elf = build(source, isa, compiler, level, Path(folder), flags)
-            verdict = program(
-                isa.board,
-                elf,
-                question.secret,
-                public=question.public,
-                start=question.start,
-                until=question.until,
-                time_s=question.time_s,
-                inputs=question.inputs,
-            )
+            verdict = program(elf, board=isa.board, **vars(question))
         except (EngineError, SunsealError) as e:
             verdict = judge([OneRun(list(question.secret), why=[str(e)])])
     return Cell(isa.name, compiler.name, level, verdict)

@@ -10,13 +10,14 @@ import math
 import os
 import struct
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from sunseal import _engine, boards, citing, coprocessor, images, places
+from sunseal import _engine, boards, citing, coprocessor, images, places, requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, timing_pairs
 from sunseal.measurement import oracle
@@ -24,7 +25,6 @@ from sunseal.measurement import oracle
 DEFAULT_FREQ_HZ = 8_000_000
 """Where the board's crystal does not say otherwise."""
 DEFAULT_VCC_V = 2.2
-DEFAULT_POWER = "datasheet"
 CYCLES_MAX = 4_000_000_000
 """Where a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
 
@@ -232,21 +232,8 @@ def image_bytes(image: bytes) -> int:
     return sum(size for kind, _, _, _, size in heads if kind == 1)
 
 
-def measure(
-    workload: str | None = None,
-    *,
-    board: str = boards.DEFAULT_BOARD,
-    variant: Sequence[str] = (),
-    freq_hz: int | None = None,
-    vcc_v: float | None = None,
-    power: str = DEFAULT_POWER,
-    elf: Path | None = None,
-    window: tuple[str, str] | None = None,
-    unit: bool = False,
-    timing: Timing | None = None,
-    adc_v: Mapping[int, float] | None = None,
-    progress: Progress | None = None,
-) -> Measurement:
+@answers(requests.Measure)
+def measure(to: requests.Measure) -> Measurement:
     """Measure a built-in workload, or your own ELF between two symbols or its trigger marks.
 
     Without a clock or a supply the board's own are taken (see `operating_point`). Your own ELF, and a workload that
@@ -255,37 +242,29 @@ def measure(
     `adc_v` at channels of the ADC. With `unit`, say also what the thesis's measurement unit would have read of it;
     with `timing`, switches of docs/accuracy.md, what the result owes to them.
     """
-    program, label = _choose(workload, board, variant, elf, window, adc_v)
-    weights = PowerSet(power, board)
+    program, label = _choose(to)
+    board, freq_hz, vcc_v = to.board, to.freq_hz, to.vcc_v
+    weights = PowerSet(to.power, board)
     if program.own_clock:
-        counts, valid = run(program, board, progress, timing)
+        counts, valid = run(program, board, to.progress, to.timing)
         vcc_v = own_vcc(weights, counts, vcc_v)
         freq_hz = own_clock(program, counts, freq_hz)
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v)
     else:
         freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
         only_as_wired(board, weights, freq_hz)
-        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
+        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.timing)
         point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
     measured = _with_coprocessor(measured, coprocessor.price(board, counts))
     if measured.flash_bytes == 0:  # a program in FRAM
         measured = replace(measured, flash_bytes=image_bytes(program.image))
-    if timing:
-        plain = measure(
-            workload,
-            board=board,
-            variant=variant,
-            freq_hz=None if program.own_clock else freq_hz,
-            vcc_v=vcc_v,
-            power=power,
-            elf=elf,
-            window=window,
-            adc_v=adc_v,
-        )
+    if to.timing:
+        at = {"freq_hz": None if program.own_clock else freq_hz, "vcc_v": vcc_v}
+        plain = measure(**{**vars(to), **at, "timing": None, "unit": False, "progress": None})
         default = {"cycles": plain.cycles, "time_s": plain.time_s, "energy_j": plain.energy_j}
-        measured = replace(measured, timing={"switches": dict(timing_pairs(timing)), "default": default})
-    if not unit:
+        measured = replace(measured, timing={"switches": dict(timing_pairs(to.timing)), "default": default})
+    if not to.unit:
         return measured
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
 
@@ -365,29 +344,19 @@ def _unit_reading(weights: PowerSet, counts: _engine.Counts, freq_hz: int, vcc_v
     return {name: getattr(reading, name) for name in names}
 
 
-def curve(
-    workload: str | None = None,
-    *,
-    board: str = boards.DEFAULT_BOARD,
-    variant: Sequence[str] = (),
-    power: str = DEFAULT_POWER,
-    voltages_v: Sequence[float] = (),
-    elf: Path | None = None,
-    window: tuple[str, str] | None = None,
-    timing: Timing | None = None,
-    adc_v: Mapping[int, float] | None = None,
-    progress: Progress | None = None,
-) -> list[dict[str, Any]]:
+@answers(requests.Curve)
+def curve(to: requests.Curve) -> list[dict[str, Any]]:
     """Weigh a run over every operating point, each whole megahertz that each voltage allows; wait states make the
     run anew. Your own ELF sets its clock itself: its curve goes over the voltages alone, as does that of a board with
     a coprocessor, whose supplies have voltages of their own and count the same at each of the mote's."""
-    program, _ = _choose(workload, board, variant, elf, window, adc_v)
-    weights = PowerSet(power, board)
+    program, _ = _choose(to)
+    board, voltages_v = to.board, to.voltages_v
+    weights = PowerSet(to.power, board)
     wired_hz = weights.board.clock_hz if coprocessor.fitted(board) else None
     for vcc_v in voltages_v:
         weights.inner.check(wired_hz or 1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     if program.own_clock:
-        counts, _ = run(program, board, progress, timing)
+        counts, _ = run(program, board, to.progress, to.timing)
         own_hz = own_clock(program, counts, None)
         legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
         return [
@@ -400,7 +369,7 @@ def curve(
         whole_hz = range(1_000_000, fastest_hz + 1, 1_000_000)
         for freq_hz in whole_hz if wired_hz is None else [wired_hz] if wired_hz <= fastest_hz else []:
             # From the profile cache but for the first clock of each number of wait states.
-            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
+            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.timing)
             if valid is False:
                 raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
             mote = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
@@ -468,31 +437,22 @@ def starts_from_v(board: str) -> float:
     return float(device.get("svs", {}).get("rising_V", 0.0))
 
 
-def profile(
-    workload: str | None = None,
-    *,
-    board: str = boards.DEFAULT_BOARD,
-    variant: Sequence[str] = (),
-    elf: Path | None = None,
-    window: tuple[str, str] | None = None,
-    timing: Timing | None = None,
-    adc_v: Mapping[int, float] | None = None,
-    progress: Progress | None = None,
-) -> dict[str, int]:
+@answers(requests.Operation)
+def profile(to: requests.Operation) -> dict[str, int]:
     """Return folded stacks (`outer;inner`) and the cycles spent in each."""
-    program, _ = _choose(workload, board, variant, elf, window, adc_v)
+    program, _ = _choose(to)
     work = program.workload
-    device = _device_path(_board(board).device)
-    coprocessor.ready(board, program.wires)
+    device = _device_path(_board(to.board).device)
+    coprocessor.ready(to.board, program.wires)
     return _engine.profile(
-        boards.load(board),
+        boards.load(to.board),
         str(device),
         program.image,
         program.window,
         oracle.trial(work).fed if work else None,
         CYCLES_MAX,
-        [*timing_pairs(timing), *program.wires],
-        progress,
+        [*timing_pairs(to.timing), *program.wires],
+        to.progress,
         list(program.adc_v),
     )
 
@@ -504,31 +464,25 @@ def in_joules(folded: Mapping[str, int], cycles: int, energy_j: float) -> dict[s
     return {stack: count * energy_j / cycles for stack, count in folded.items()}
 
 
-def _choose(
-    workload: str | None,
-    board: str,
-    variant: Sequence[str],
-    elf: Path | None,
-    window: tuple[str, str] | None,
-    adc_v: Mapping[int, float] | None,
-) -> tuple[Program, str]:
+def _choose(to: requests.Operation) -> tuple[Program, str]:
+    board, elf = to.board, to.elf
     boards.board_path(board)
-    if (workload is None) == (elf is None):
+    if (to.workload is None) == (elf is None):
         raise SunsealError(
             "nothing to measure, or two things: give a workload or `--elf FILE`",
             hint="`sunseal workloads` lists the workloads",
         )
-    if workload is not None:
-        if window is not None:
-            raise SunsealError("`--from` and `--to` belong to `--elf`; a workload has its own marks")
-        if adc_v:
-            raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
-        chosen = boards.variant(tuple(variant), board)
-        return builtin(workload, board, chosen), boards.variant_text(chosen)
-    assert elf is not None
-    if variant:
-        raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
-    return own(elf, board, window, adc_v), "own"
+    if elf is not None:
+        if to.variant:
+            raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
+        return own(elf, board, to.window, to.adc_v), "own"
+    assert to.workload is not None
+    if to.window is not None:
+        raise SunsealError("`--from` and `--to` belong to `--elf`; a workload has its own marks")
+    if to.adc_v:
+        raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
+    chosen = boards.variant(tuple(to.variant), board)
+    return builtin(to.workload, board, chosen), boards.variant_text(chosen)
 
 
 def _weighed(

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sunseal import boards, citing
+from sunseal import boards, citing, requests
+from sunseal.asking import answers
 from sunseal.errors import SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, estimators
 from sunseal.measurement.estimators import Bits, Entropy, Restarts
-
-Heard = Callable[[int, int], object]
-"""Hears how many starts are done, of how many."""
 
 GENERATORS = tuple(coupon.RANDOM)
 CLAIMS = {"sram": 1 / 8, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
@@ -309,27 +307,20 @@ def _outputs(name: str, values: Sequence[bytes | None]) -> Output:
 # --- The answers -----------------------------------------------------------------------------------------
 
 
-def randomness(
-    generators: Sequence[str] | None = None,
-    *,
-    board: str = "msp430fr5994-launchpad",
-    bits: int | None = None,
-    seed: int = 1,
-    off_s: float = OFF_S,
-    heard: Heard | None = None,
-) -> Randomness:
+@answers(requests.Randomness)
+def randomness(to: requests.Randomness) -> Randomness:
     """Judge raw sources and outputs of a board's generators, by its firmware, over many starts of one unit.
 
     A raw source is judged by SP 800-90B, a generator's output by SP 800-22 of `bits` bits; without it a million of
     SRAM, 100,000 of oscillators. `off_s` is how long the supply stays away between two starts.
     """
-    asked = _asked(generators, board)
-    if bits is not None and bits < estimators.BITS_MIN:
-        raise SunsealError(f"{bits:,} bits are too few: SP 800-22's tests want {estimators.BITS_MIN:,} at least")
-    if seed < 0:
-        raise SunsealError(f"the seed {seed} is negative: it is a number from 0 on")
+    asked = _asked(to.generators, to.board)
+    if to.bits is not None and to.bits < estimators.BITS_MIN:
+        raise SunsealError(f"{to.bits:,} bits are too few: SP 800-22's tests want {estimators.BITS_MIN:,} at least")
+    if to.seed < 0:
+        raise SunsealError(f"the seed {to.seed} is negative: it is a number from 0 on")
     _packages()
-    wanted = {g: -(-(bits or VALUES_BITS[g.partition("_")[0]]) // (8 * VALUE_BYTES)) for g in asked}
+    wanted = {g: -(-(to.bits or VALUES_BITS[g.partition("_")[0]]) // (8 * VALUE_BYTES)) for g in asked}
     sram = next((g for g in asked if g.startswith("sram")), None)
     if sram is not None:
         wanted[sram] = max(wanted[sram], estimators.RESTARTS)
@@ -339,12 +330,12 @@ def randomness(
     def told() -> None:
         nonlocal done
         done += 1
-        if heard is not None:
-            heard(done, of)
+        if to.heard is not None:
+            to.heard(done, of)
 
     sources, outputs = [], []
     for generator in asked:
-        node = Node(board, generator, seed, off_s)
+        node = Node(to.board, generator, to.seed, to.off_s)
         values: list[bytes | None] = []
         raw: list[bytes] = []
         for _ in range(wanted[generator]):
@@ -356,9 +347,9 @@ def randomness(
         if raw:
             sources.append(_sram(raw))
         if generator in SHIFT:
-            sources.append(_jitter(board, generator, seed, off_s, told))
+            sources.append(_jitter(to.board, generator, to.seed, to.off_s, told))
         outputs.append(_outputs(generator, values))
-    return Randomness(board, seed, off_s, tuple(sources), tuple(outputs))
+    return Randomness(to.board, to.seed, to.off_s, tuple(sources), tuple(outputs))
 
 
 def _sram(starts: Sequence[bytes]) -> Noise:
@@ -388,26 +379,20 @@ def _asked(generators: Sequence[str] | None, board: str) -> list[str]:
     return list(dict.fromkeys(generators or there))
 
 
-def recorded(
-    *,
-    raw: Path | None = None,
-    over_restarts: Path | None = None,
-    output: Path | None = None,
-    width: int = 8,
-    claim: float | None = None,
-) -> Randomness:
+@answers(requests.Recorded)
+def recorded(to: requests.Recorded) -> Randomness:
     """Judge recordings: raw samples and samples of restarts, a byte each, and random bytes."""
-    if over_restarts is not None and raw is None:
+    if to.over_restarts is not None and to.raw is None:
         raise SunsealError("samples of restarts are judged beside a recording in a row: give it with --raw")
-    if claim is not None and not 0 < claim <= width:
-        raise SunsealError(f"a claim of {claim:g} bits a sample is none: it lies above 0, up to {width}")
+    if to.claim is not None and not 0 < to.claim <= to.width:
+        raise SunsealError(f"a claim of {to.claim:g} bits a sample is none: it lies above 0, up to {to.width}")
     _packages()
     sources, outputs = [], []
-    if raw is not None:
-        matrix = None if over_restarts is None else _file(over_restarts)
-        sources.append(_judged(raw.name, _file(raw), width, claim, matrix))
-    if output is not None:
-        outputs.append(Output(output.name, 1, 0, 0, estimators.statistics(_file(output), output.name)))
+    if to.raw is not None:
+        matrix = None if to.over_restarts is None else _file(to.over_restarts)
+        sources.append(_judged(to.raw.name, _file(to.raw), to.width, to.claim, matrix))
+    if to.output is not None:
+        outputs.append(Output(to.output.name, 1, 0, 0, estimators.statistics(_file(to.output), to.output.name)))
     return Randomness(None, 0, 0.0, tuple(sources), tuple(outputs))
 
 

@@ -102,7 +102,7 @@ def of(
     board: str,
     variant: tuple[tuple[str, str], ...],
     vcc_v: float | None = None,
-    power: str = measuring.DEFAULT_POWER,
+    power: str = boards.DEFAULT_POWER,
 ) -> Between | None:
     """Measure what a board's coprocessor takes between two uses by a workload; None where there is none."""
     if not coprocessor.fitted(board):

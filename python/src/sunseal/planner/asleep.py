@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sunseal import _engine, boards, places
-from sunseal.measurement import measuring
 from sunseal.planner import radio as radios
 
 Ends = tuple[float, float, float]
@@ -78,7 +77,7 @@ def _sum(*parts: Ends) -> Ends:
 
 
 @places.cached
-def of_board(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> Asleep:
+def of_board(board: str, vcc_v: float, power: str = boards.DEFAULT_POWER) -> Asleep:
     """Return what a board draws asleep at a supply, by the set `power` of its chip."""
     facts: Any = boards.board(board)
     device = str(facts["device"])

@@ -25,7 +25,7 @@ from sunseal.asking import answers
 from sunseal.errors import SunsealError, unknown
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
-from sunseal.measurement import coupon, measuring
+from sunseal.measurement import coupon
 from sunseal.measurement.costs import Cost
 from sunseal.planner import asleep, plan_requirements
 from sunseal.planner import plan_supplies as supplies
@@ -466,7 +466,7 @@ def _why(asked: Question, at: Point) -> str:
 
 
 def costs_of(
-    kind: str, board: str, *, way: str | None = None, variant: Sequence[str] = (), power: str = measuring.DEFAULT_POWER
+    kind: str, board: str, *, way: str | None = None, variant: Sequence[str] = (), power: str = boards.DEFAULT_POWER
 ) -> Costs:
     """Price a kind of coupon and its whole operation by `coupon.metrics`; without `way`, the cheapest way to do it."""
     found = coupon.metrics(kind, board=board, variant=variant, power=power)

@@ -119,7 +119,7 @@ def clocks_hz(weights: measuring.PowerSet, vcc_v: float) -> list[int]:
 def points(
     chosen: Sequence[Operation],
     *,
-    power: str = measuring.DEFAULT_POWER,
+    power: str = boards.DEFAULT_POWER,
     voltages_v: Sequence[float] = (),
     places: Mapping[str, Sequence[tuple[float, int]]] | None = None,
     progress: Progress | None = None,

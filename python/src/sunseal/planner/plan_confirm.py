@@ -266,7 +266,7 @@ def _within(foretold: float) -> tuple[float, float]:
 def _foretold_cycles(chosen: Configuration, workload: str, size_bytes: int) -> float:
     """Return the cycles that the plan's price of an operation stands on."""
     row = chosen.row
-    weights = measuring.PowerSet(measuring.DEFAULT_POWER, str(row["board"]))
+    weights = measuring.PowerSet(boards.DEFAULT_POWER, str(row["board"]))
     variant = dict(pair.split("=") for pair in str(row["variant"]).split(",") if pair)
     program = measuring.builtin(workload, str(row["board"]), variant)
     placed = measuring.at_clock(program, weights, int(row["freq_hz"]), float(row["vcc_v"]))

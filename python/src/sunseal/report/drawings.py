@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from sunseal import boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 from sunseal.planner import lifetime as life
@@ -99,7 +100,7 @@ def _rows(frame: pd.DataFrame) -> pd.Index:
 
 def mane(row: Mapping[str, Any], **bounds: float) -> Chart:
     """Draw a row's curve over throughput at every voltage, with the row itself and bounds of energy and latency."""
-    board, power = str(row["board"]), str(row.get("power_set", measuring.DEFAULT_POWER))
+    board, power = str(row["board"]), str(row.get("power_set", boards.DEFAULT_POWER))
     weighed = measuring.curve(
         str(row["workload"]),
         board=board,

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from sunseal.report import plots
+from sunseal.requests import Bench, Trigger
 from sunseal.trace.comparing import Comparison
-from sunseal.trace.energy import Bench, Energy, Trigger, front, powers
+from sunseal.trace.energy import Energy, front, powers
 from sunseal.trace.model import Array, Recording, Told
 from sunseal.units import PREFIX, show
 

@@ -15,8 +15,8 @@ from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 from sunseal.sweeps.figures import Row
 
-_ABOVE_SWEEP = 4
-"""Frames from a warning in `_read` up to who called `sweep`."""
+_ABOVE_SWEEP = 5
+"""Frames from a warning in `_read` up to who called `sweep`, that of `asking.answers` among them."""
 
 
 class Journal:

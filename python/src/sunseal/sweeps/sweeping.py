@@ -22,7 +22,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, places
+from sunseal import _engine, boards, places, requests
+from sunseal.asking import answers
 from sunseal.cluster import connected
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
@@ -273,20 +274,8 @@ def _rounds(prepared: Sweep, rows: Mapping[int, Row]) -> Iterator[range]:
         prepared.search.tell([rows[i] for i in asked])
 
 
-def sweep(
-    scenario_or_plan: str | Path | Mapping[str, Any],
-    over: Mapping[str, Any],
-    *,
-    sampler: str | Sampler = "grid",
-    samples: int | None = None,
-    seed: int = 1,
-    minimise: str | None = None,
-    maximise: str | None = None,
-    jobs: int | None = None,
-    dask: str | None = None,
-    out: str | Path | None = None,
-    heard: Heard | None = None,
-) -> pd.DataFrame:
+@answers(requests.Sweep)
+def sweep(to: requests.Sweep) -> pd.DataFrame:
     """Run a scenario, or a plan of requirements, at many points; a row a point, SI units last in the columns' names.
 
     `over` maps key paths (`supply.capacitance_f`, `task[0].every`) to lists of values, or for a sampler also to ranges
@@ -301,24 +290,24 @@ def sweep(
     address, whose workers need this package and the files. With `out`, a .parquet or .csv file, points are
     kept as they come in `out` and ".points" behind it, and the same call goes on. `heard` gets points done, and all.
     """
-    path = None if out is None else Path(out)
+    path = None if to.out is None else Path(to.out)
     if path is not None and path.suffix not in ENDINGS:
         raise SunsealError(f"`{path}` cannot be written: its name must end in {' or '.join(ENDINGS)}")
     if path is not None and path.suffix == ".parquet":
         import_module("pyarrow")  # asked for before anything long
-    if jobs is not None and jobs < 1:
-        raise SunsealError(f"`jobs` is {jobs}; one or more are needed")
-    goal = searching.Goal.of(minimise, maximise, sampler)
-    prepared = prepare(scenario_or_plan, over, sampler, samples, seed, goal)
-    workers = jobs or (os.cpu_count() or 1 if prepared.kind == "scenario" else 1)
+    if to.jobs is not None and to.jobs < 1:
+        raise SunsealError(f"`jobs` is {to.jobs}; one or more are needed")
+    goal = searching.Goal.of(to.minimise, to.maximise, to.sampler)
+    prepared = prepare(to.scenario_or_plan, to.over, to.sampler, to.samples, to.seed, goal)
+    workers = to.jobs or (os.cpu_count() or 1 if prepared.kind == "scenario" else 1)
     journal = Journal(prepared.spec, prepared.count, path)
-    tell = heard or (lambda _done, _of: None)
+    tell = to.heard or (lambda _done, _of: None)
     written_s = time.monotonic()
     try:
         tell(len(journal.rows), prepared.count)
         for asked in _rounds(prepared, journal.rows):
             todo = [i for i in asked if i not in journal.rows]
-            for index, row in _run_on(prepared, todo, workers, dask):
+            for index, row in _run_on(prepared, todo, workers, to.dask):
                 journal.keep(index, row)
                 tell(len(journal.rows), prepared.count)
                 if path is not None and time.monotonic() - written_s > TABLE_EVERY_S:

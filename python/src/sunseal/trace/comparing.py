@@ -139,7 +139,7 @@ def simulate(
     variant: Sequence[str] = (),
     freq_hz: int | None = None,
     vcc_v: float | None = None,
-    power: str = measuring.DEFAULT_POWER,
+    power: str = boards.DEFAULT_POWER,
 ) -> Simulated:
     """Run a workload and weigh what the board did between every two changes of a component's state.
 

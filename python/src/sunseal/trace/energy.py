@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sunseal.errors import SunsealError
+from sunseal.requests import Bench, Trigger
 from sunseal.trace.model import Array, Block, Channel, Recording, Told
 from sunseal.units import show
 
@@ -25,8 +26,6 @@ Values = Callable[[Block, Array], Array]
 """Takes a channel of a block, or the power that stands beside it."""
 Labels = Callable[[Block, Array], Numbers]
 """Says for each sample of a block, and its power, which window it lies in; 0 is none."""
-SAMPLES_MIN = 10
-"""A window of fewer samples is not resolved: its edges alone make it uncertain by more than 4 %."""
 ROOT_3, ROOT_6, ROOT_12 = math.sqrt(3.0), math.sqrt(6.0), math.sqrt(12.0)
 LSB_SAMPLES = 1 << 16
 UNIT_HINT = "write it in the header as `current (mA)`, or say what its 1 is with `--scale`, such as 1V or 10mA"
@@ -36,57 +35,6 @@ SUPPLY = re.compile(
 """What a channel is called that can be taken for the supply without being named; `mv` is Otii's main voltage."""
 COVERAGE = 0.9545
 """The share of a normal distribution within two standard deviations."""
-
-
-@dataclass(frozen=True)
-class Bench:
-    """How the instrument was wired, and how well its parts are known (half widths, each a uniform distribution)."""
-
-    current: str | None = None
-    """Channel of the current, of the voltage over a shunt, of the power or of the energy."""
-    vcc_v: float | None = None
-    vcc_channel: str | None = None
-    shunt_ohm: float | None = None
-    """Volts at the channel for an ampere: a shunt, or a probe's 5 mV/mA as 5 ohm."""
-    gain: float = 1.0
-    """Of an amplifier between the shunt and the channel."""
-    offset: float = 0.0
-    """What the channel shows without a current, in its unit."""
-    scale: float = 1.0
-    """Of a channel that has no unit: what its 1 is, in the unit of `scale_unit`."""
-    scale_unit: str | None = None
-    burden: bool = False
-    """The supply voltage is that before the shunt: what falls over the shunt is not the device's."""
-    adc_bits: int | None = None
-    vref_v: float | None = None
-    """Range of the converter, from 0, in the channel's unit."""
-    lsb: float | None = None
-    static_w: float = 0.0
-    """Added to what is measured: the static power of Rizvi's equations 3 and 4."""
-    shunt_tolerance: float = 0.0
-    gain_tolerance: float = 0.0
-    vcc_tolerance: float = 0.0
-    offset_tolerance: float = 0.0
-    """In the channel's unit."""
-    timebase_tolerance: float = 0.0
-
-
-@dataclass(frozen=True)
-class Trigger:
-    """Which samples count. Without a channel and times, all of them."""
-
-    channel: str | None = None
-    """A channel of the file, or `power`."""
-    level: float | None = None
-    """Threshold; None: half way between the least and the greatest value."""
-    hysteresis: float | None = None
-    """Width around the level within which the state stays; None: a tenth of the channel's range."""
-    falling: bool = False
-    """The windows are where the channel is low."""
-    window_min_s: float = 0.0
-    from_s: float | None = None
-    to_s: float | None = None
-    samples_min: int = SAMPLES_MIN
 
 
 @dataclass(frozen=True)
