@@ -37,23 +37,15 @@
 #define BOARD_RADIO_PDATA BIT7 /* port D */
 #define BOARD_RADIO_RSSI BIT0  /* port F */
 
-/* Every pin that nothing drives is an output at 0, so that no input floats (2467X, "Unconnected
- * pins"). */
-static inline void board_pins_init(void) {
-    PORTA = BOARD_LEDS | BOARD_FLASH_CSN;
-    PORTB = 0;
-    PORTC = 0;
-    PORTD = BOARD_FLASH_SO | BOARD_RADIO_PALE | BOARD_RADIO_PCLK;
-    PORTE = BOARD_LOG_TXD | BOARD_LOG_RXD;
-    PORTF = 0;
-    PORTG = 0;
-    DDRA = (uint8_t)~(BOARD_SERIAL_ID | BOARD_RADIO_CHP);
-    DDRB = (uint8_t)~BOARD_RADIO_SPI;
-    DDRC = 0xFF;
-    DDRD = (uint8_t)~BOARD_FLASH_SO;
-    DDRE = (uint8_t)~BOARD_LOG_RXD;
-    DDRF = (uint8_t)~BOARD_RADIO_RSSI;
-    DDRG = 0xFF; /* PG3 and PG4 are the watch crystal's: AS0 takes them */
-}
+/* 2467X, "Unconnected pins"; PG3 and PG4 are the watch crystal's: AS0 takes them. */
+#define BOARD_PORTS(PORT)                                                                          \
+    PORT(PORTA, DDRA, BOARD_LEDS | BOARD_FLASH_CSN, BOARD_SERIAL_ID | BOARD_RADIO_CHP)             \
+    PORT(PORTB, DDRB, 0, BOARD_RADIO_SPI)                                                          \
+    PORT(PORTC, DDRC, 0, 0)                                                                        \
+    PORT(PORTD, DDRD, BOARD_FLASH_SO | BOARD_RADIO_PALE | BOARD_RADIO_PCLK, BOARD_FLASH_SO)        \
+    PORT(PORTE, DDRE, BOARD_LOG_TXD | BOARD_LOG_RXD, BOARD_LOG_RXD)                                \
+    PORT(PORTF, DDRF, 0, BOARD_RADIO_RSSI)                                                         \
+    PORT(PORTG, DDRG, 0, 0)
+#include "pins.h"
 
 #endif

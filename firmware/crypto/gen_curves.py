@@ -80,7 +80,7 @@ class Group(ABC):
         return points
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Curve(Group):
     """Short Weierstrass curve with a = -3 and the shape of its signed comb."""
 
@@ -91,21 +91,29 @@ class Curve(Group):
     n: int
     gx: int
     gy: int
-    field_words: int  # 16-bit words of a field element
-    order_words: int  # 16-bit words of a scalar, an even number
-    montgomery: bool  # field elements are kept times 2^(16 field_words)
-    teeth: int  # bits that one look-up consumes
+    montgomery: bool = False  # field elements are kept times 2^(16 field_words)
+    teeth: int = 6  # bits that one look-up consumes
     small: tuple[int, int]  # bits between neighbouring teeth, and tables, each distance / tables bits further on
     large: tuple[int, int]  # the same where there is flash for it
     zero_hash: str  # hash of the nonce's HMAC
     wide_words: int  # words that hold 2^15 n and a sign
     steps: int  # division steps from delta 1/2 that surely invert
-    g_width: int  # bits of verification's signed digits for G: 2^(g_width - 2) points
+    g_width: int = 8  # bits of verification's signed digits for G: 2^(g_width - 2) points
 
     @property
     def base(self) -> Point:
         """G."""
         return self.gx, self.gy
+
+    @property
+    def field_words(self) -> int:
+        """16-bit words of a field element."""
+        return -(-self.p.bit_length() // 16)
+
+    @property
+    def order_words(self) -> int:
+        """16-bit words of a scalar, an even number."""
+        return 2 * -(-self.n.bit_length() // 32)
 
     def add(self, left: Point, right: Point) -> Point:
         """Affine addition with every special case."""
@@ -145,16 +153,11 @@ SECP160R1 = Curve(
     n=0x0100000000000000000001F4C8F927AED3CA752257,
     gx=0x4A96B5688EF573284664698968C38BB913CBFC82,
     gy=0x23A628553168947D59DCC912042351377AC5FB32,
-    field_words=10,
-    order_words=12,
-    montgomery=False,
-    teeth=6,
     small=(28, 7),
     large=(27, 9),
     zero_hash="sha1",
     wide_words=11,
     steps=division_steps(161),
-    g_width=8,
 )
 P224 = Curve(
     name="p224",
@@ -164,16 +167,11 @@ P224 = Curve(
     n=0xFFFFFFFFFFFFFFFFFFFFFFFFFFFF16A2E0B8F03E13DD29455C5C2A3D,
     gx=0xB70E0CBD6BB4BF7F321390B94A03C1D356C21122343280D6115C1D21,
     gy=0xBD376388B5F723FB4C22DFE6CD4375A05A07476444D5819985007E34,
-    field_words=14,
-    order_words=14,
-    montgomery=False,
-    teeth=6,
     small=(40, 4),
     large=(40, 10),
     zero_hash="sha256",
     wide_words=15,
     steps=division_steps(224),
-    g_width=8,
 )
 P256 = Curve(
     name="p256",
@@ -183,16 +181,12 @@ P256 = Curve(
     n=0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
     gx=0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
     gy=0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
-    field_words=16,
-    order_words=16,
     montgomery=True,
-    teeth=6,
     small=(44, 4),
     large=(44, 11),
     zero_hash="sha256",
     wide_words=17,
     steps=590,  # libsecp256k1, doc/safegcd_implementation.md: enough for 256 bits
-    g_width=8,
 )
 
 SHA256_INITIAL = [

@@ -27,17 +27,18 @@ VECTORS = Path(__file__).resolve().parents[2] / "data" / "vectors"
 
 
 @dataclass(frozen=True)
-class In:
+class Pointed:
+    """A pointer to bytes."""
+
+    data: bytes
+
+
+class In(Pointed):
     """A pointer to bytes that the function only reads."""
 
-    data: bytes
 
-
-@dataclass(frozen=True)
-class InOut:
+class InOut(Pointed):
     """A pointer to bytes that the function reads and writes."""
-
-    data: bytes
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,18 @@ class Out:
 
 
 @dataclass(frozen=True)
-class Symbol:
+class Named:
+    """The address of what the library has under a name."""
+
+    name: str
+
+
+class Symbol(Named):
     """The address of an object of the library, such as `sunseal_aes128_tbox`."""
 
-    name: str
 
-
-@dataclass(frozen=True)
-class Function:
+class Function(Named):
     """The address of a function of the library, as a member of a structure."""
-
-    name: str
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from check_elf import BrokenRuleError, Function, Image, Program, Walker, load
+from check_elf import BrokenRuleError, Function, Image, Program, Walker, check_each, load
 
 SPL, SPH = 0x3D, 0x3E
 Y_LOW, Y_HIGH = 28, 29
@@ -216,18 +216,8 @@ def check_the_checker() -> None:
 def main() -> int:
     """Checks every program named."""
     check_the_checker()
-    if len(sys.argv) < 2:
-        print("check_avr.py: name the ELFs to check", file=sys.stderr)
-        return 2
     sys.setrecursionlimit(10_000)
-    status = 0
-    for name in sys.argv[1:]:
-        try:
-            print(check(Path(name)))
-        except BrokenRuleError as why:
-            print(f"check_avr.py: {name}: {why}", file=sys.stderr)
-            status = 1
-    return status
+    return check_each("check_avr.py", sys.argv[1:], check)
 
 
 if __name__ == "__main__":

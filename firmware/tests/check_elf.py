@@ -519,24 +519,28 @@ def check_the_checker() -> None:
     assert Program(Image(words, {0x5C00: "fine"})).bytes_from(0x5C00) == 10
 
 
-def main() -> int:
-    """Checks every program named."""
-    check_the_checker()
-    if len(sys.argv) < 2:
-        print("check_elf.py: name the ELFs to check", file=sys.stderr)
+def check_each(tool: str, names: list[str], check: Callable[[Path], str | None]) -> int:
+    """Checks every program named, and prints what is said of it."""
+    if not names:
+        print(f"{tool}: name the ELFs to check", file=sys.stderr)
         return 2
     status = 0
-    operands = sys.argv[1] == "--operands"
-    for name in sys.argv[1 + operands :]:
+    for name in names:
         try:
-            if operands:
-                check_operands(load(Path(name)))
-            else:
-                print(check(Path(name)))
+            if said := check(Path(name)):
+                print(said)
         except BrokenRuleError as why:
-            print(f"check_elf.py: {name}: {why}", file=sys.stderr)
+            print(f"{tool}: {name}: {why}", file=sys.stderr)
             status = 1
     return status
+
+
+def main() -> int:
+    """Checks every program named; behind `--operands`, what its instructions work on alone."""
+    check_the_checker()
+    if sys.argv[1:2] == ["--operands"]:
+        return check_each("check_elf.py", sys.argv[2:], lambda path: check_operands(load(path)))
+    return check_each("check_elf.py", sys.argv[1:], check)
 
 
 if __name__ == "__main__":

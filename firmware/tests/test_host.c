@@ -73,20 +73,18 @@ static size_t digest(uint8_t *out, const char *algorithm, struct bytes message, 
 }
 
 static size_t hmac(uint8_t *out, const char *algorithm, struct bytes key, struct bytes message) {
-    if (strcmp(algorithm, "sha1") == 0) {
-        struct sunseal_hmac_sha1 h;
-        sunseal_hmac_sha1_key(&h, key.data, key.len);
-        sunseal_hmac_sha1_begin(&h);
-        sunseal_sha1_update(&h.hash, message.data, message.len);
-        sunseal_hmac_sha1_end(&h, out);
-        return SUNSEAL_SHA1_BYTES;
-    }
-    struct sunseal_hmac_sha256 h;
-    sunseal_hmac_sha256_key(&h, key.data, key.len);
-    sunseal_hmac_sha256_begin(&h);
-    sunseal_sha256_update(&h.hash, message.data, message.len);
-    sunseal_hmac_sha256_end(&h, out);
-    return SUNSEAL_SHA256_BYTES;
+#define HMAC(hash_name, bytes)                                                                     \
+    do {                                                                                           \
+        struct sunseal_hmac_##hash_name h;                                                         \
+        sunseal_hmac_##hash_name##_key(&h, key.data, key.len);                                     \
+        sunseal_hmac_##hash_name##_begin(&h);                                                      \
+        sunseal_##hash_name##_update(&h.hash, message.data, message.len);                          \
+        sunseal_hmac_##hash_name##_end(&h, out);                                                   \
+        return bytes;                                                                              \
+    } while (0)
+    if (strcmp(algorithm, "sha1") == 0)
+        HMAC(sha1, SUNSEAL_SHA1_BYTES);
+    HMAC(sha256, SUNSEAL_SHA256_BYTES);
 }
 
 static void run(const char *line, const char *operation, const char *algorithm,

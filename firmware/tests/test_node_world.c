@@ -76,20 +76,17 @@ static void challenge(uint8_t rest[20]) {
 
 /* The suite's hash over the signed bytes. */
 static bool genuine(const uint8_t *key, const uint8_t *signature, const uint8_t *bytes, size_t n) {
+#define VERIFIED(sha, digest_bytes, curve)                                                         \
+    struct sunseal_##sha hash;                                                                     \
+    uint8_t digest[digest_bytes];                                                                  \
+    sunseal_##sha##_init(&hash);                                                                   \
+    sunseal_##sha##_update(&hash, bytes, n);                                                       \
+    sunseal_##sha##_final(&hash, digest);                                                          \
+    int status = sunseal_ecdsa_##curve##_verify(key, signature, digest, sizeof digest)
 #if defined(NODE_secp160r1)
-    struct sunseal_sha1 hash;
-    uint8_t digest[SUNSEAL_SHA1_BYTES];
-    sunseal_sha1_init(&hash);
-    sunseal_sha1_update(&hash, bytes, n);
-    sunseal_sha1_final(&hash, digest);
-    int status = sunseal_ecdsa_secp160r1_verify(key, signature, digest, sizeof digest);
+    VERIFIED(sha1, SUNSEAL_SHA1_BYTES, secp160r1);
 #else
-    struct sunseal_sha256 hash;
-    uint8_t digest[SUNSEAL_SHA256_BYTES];
-    sunseal_sha256_init(&hash);
-    sunseal_sha256_update(&hash, bytes, n);
-    sunseal_sha256_final(&hash, digest);
-    int status = sunseal_ecdsa_p256_verify(key, signature, digest, sizeof digest);
+    VERIFIED(sha256, SUNSEAL_SHA256_BYTES, p256);
 #endif
     if (status != SUNSEAL_OK)
         return false;

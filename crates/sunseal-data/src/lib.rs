@@ -5,7 +5,8 @@
 //!   extends;
 //! - [`parse`], [`from_table`] and [`from_file`]: text or tables as a type of the crate that knows what the facts mean;
 //! - [`NotRead`]: why that failed, with file and key;
-//! - [`sourced!`]: the fields by which a table says where its figures come from.
+//! - [`sourced!`]: the fields by which a table says where its figures come from;
+//! - [`optional!`]: tables of which every key may be absent.
 
 mod library;
 mod reading;
@@ -13,6 +14,22 @@ mod reading;
 pub use library::{Library, PART_KINDS, ROOMS, Room};
 pub use reading::{NotRead, from_file, from_table, parse};
 pub use toml::{Table, Value};
+
+/// Declares a table of which a file may leave out every key, as a strict type: what is absent stays as it is elsewhere.
+#[macro_export]
+macro_rules! optional {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$field:meta])* pub $key:ident: $type:ty,)* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field])* pub $key: Option<$type>,)*
+        }
+    };
+}
 
 /// Declares a table of facts as a strict type: the given fields, and those that say where its figures come from.
 #[macro_export]

@@ -5,6 +5,22 @@ use std::collections::BTreeMap;
 
 use crate::random::Random;
 
+/// What the bus of a single step does alike on each core, in a struct with such a `memory`.
+macro_rules! single_step {
+    () => {
+        fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
+            Ok(self.memory.read(addr, 2) as u16)
+        }
+        fn cacheable(&self, _: u32) -> bool {
+            false
+        }
+        fn deadline(&self) -> Cycles {
+            Cycles::MAX
+        }
+    };
+}
+pub(crate) use single_step;
+
 /// Bytes by address. While a case is drawn, a byte gets its value when it is first touched; when a
 /// case is checked, touching any other byte is an error.
 #[derive(Clone, Debug)]

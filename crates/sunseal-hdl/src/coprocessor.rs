@@ -35,18 +35,12 @@ const SCK_LOW_CLOCKS: f64 = 4.0;
 /// Of registers beyond 64 bits: PRESENT's key, a round a clock.
 const WIDE_BITS: u32 = 128;
 
-const RESET_N: u32 = 1;
-const TOGGLE: u32 = 1 << 1;
-const LINES: u32 = 8;
-const SCK: u32 = 1 << 1;
-const CS_N: u32 = 1 << 2;
-const MOSI: u32 = 1 << 3;
-const RX: u32 = 1 << 1;
-const TICK: u32 = 1 << 4;
-
-const IRQ: u32 = 1;
-/// Drives its lines (parallel), MISO (SPI), TX (UART).
-const OUT: u32 = 1 << 1;
+sunseal_trace::constants! { u32:
+    RESET_N 1, TOGGLE 1 << 1, LINES 8, SCK 1 << 1, CS_N 1 << 2, MOSI 1 << 3, RX 1 << 1,
+    TICK 1 << 4, IRQ 1,
+    /// Drives its lines (parallel), MISO (SPI), TX (UART).
+    OUT 1 << 1,
+}
 
 /// What a coprocessor has done since it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! A quick handler ends with a call of the next instruction's handler, which compilers turn into a jump of its own
 //! (threaded code: Bell, CACM 16(6), 1973). Processors without a history of indirect jumps, or with it switched off,
 //! predict such a jump by where it went last, and one jump in a loop goes elsewhere each time. Before it, a handler
-//! asks for those that came behind it most often in the library's own programs (`likely.rs` of each core, written by
+//! asks for those that came behind it most often in the library's own programs (`likely.in` of each core, written by
 //! `sunseal-dev likely`): conditional jumps are predicted by how the program came here.
 
 use crate::Cycles;
@@ -13,7 +13,8 @@ use crate::Cycles;
 /// nothing is optimised every call stays one, and the frame of each is some kilobytes.
 pub(crate) const THREAD_CYCLES: Cycles = if cfg!(debug_assertions) { 64 } else { 1024 };
 
-/// How many handlers are asked for.
+/// How many handlers are asked for by each row of a core's `LIKELY`: handlers and those that came behind them most often,
+/// the likeliest first; 0 is none.
 pub(crate) const MOST: usize = 4;
 
 /// Numbers of handlers, the likeliest first; 0 is none.
@@ -41,7 +42,7 @@ macro_rules! dispatch {
     ([$($leave:tt)?] $kind:expr, $behind:expr, ($($arg:expr),*)) => {{
         let handlers = &Table::<B, O>::HANDLERS;
         let (kind, likely) =
-            ($kind, const { $crate::threading::likely(super::likely::LIKELY, $behind as u16) });
+            ($kind, const { $crate::threading::likely(super::LIKELY, $behind as u16) });
         if likely[0] != 0 && kind == likely[0] {
             $($leave)? handlers[likely[0]]($($arg),*)
         } else if likely[1] != 0 && kind == likely[1] {

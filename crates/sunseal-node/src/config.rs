@@ -22,65 +22,65 @@ pub enum Mode {
     Both = 3,
 }
 
-/// What a scenario changes in the block; what it leaves out stays as the program was built.
-/// The store's capacitance and the cut-off are taken from the supply unless they stand here.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NodeConfig {
-    /// Eight bytes in hexadecimal.
-    pub node_id: Option<String>,
-    /// Short address on the air, 2 to 255.
-    pub address: Option<u8>,
-    /// Who starts.
-    pub mode: Option<Mode>,
-    /// Name of the signature suite, as in the link layer; it must be of the program's curve.
-    pub suite: Option<String>,
-    /// Radio channel.
-    pub channel: Option<u8>,
-    /// PATABLE value of the radio's output power.
-    pub power: Option<u8>,
-    /// Whether the program writes a log to its UART.
-    pub log: Option<bool>,
-    /// Whether the node says once a period that its store is low.
-    pub tell_low: Option<bool>,
-    /// CPU clock.
-    pub mclk_khz: Option<u16>,
-    /// From one exchange to the next.
-    pub period_s: Option<u32>,
-    /// What the gate takes for the store's capacitance.
-    pub storage_uf: Option<u32>,
-    /// What the gate takes for the harvester's cut-off.
-    pub cutoff_mv: Option<u16>,
-    /// The gate's margin over the energy of an operation; equation 6.1 has 200.
-    pub margin_percent: Option<u16>,
-    /// What the gate leaves in the store besides.
-    pub overhead_uj: Option<u32>,
-    /// Energy of a key generation, out of the store.
-    pub keygen_uj: Option<u32>,
-    /// Energy of a signature, out of the store.
-    pub sign_uj: Option<u32>,
-    /// Energy of a message and its answer, out of the store.
-    pub radio_uj: Option<u32>,
-    /// Sleep between two looks at the store while energy is wanted.
-    pub poll_s: Option<u16>,
-    /// How long an answer is awaited.
-    pub window_ms: Option<u16>,
-    /// HELLOs, and ENROLs, before the node gives up for now.
-    pub hello_tries: Option<u8>,
-    /// REPORTs in one period until one is answered.
-    pub report_tries: Option<u8>,
-    /// Unanswered messages in a row, after which a HELLO goes first.
-    pub silent_max: Option<u8>,
-    /// Shortest pause before a retry.
-    pub backoff_ms: Option<u16>,
-    /// Pause after a vain enrolment.
-    pub enrol_retry_s: Option<u16>,
-    /// From one look at the air to the next by wake-on-radio, in asynchronous mode; 0: the radio sleeps.
-    pub listen_every_s: Option<f64>,
-    /// Calls answered from one HELLO to the next.
-    pub wakes_max: Option<u8>,
-    /// When a program that has coupons makes them.
-    pub coupons: Option<CouponConfig>,
+sunseal_data::optional! {
+    /// What a scenario changes in the block; what it leaves out stays as the program was built.
+    /// The store's capacitance and the cut-off are taken from the supply unless they stand here.
+    pub struct NodeConfig {
+        /// Eight bytes in hexadecimal.
+        pub node_id: String,
+        /// Short address on the air, 2 to 255.
+        pub address: u8,
+        /// Who starts.
+        pub mode: Mode,
+        /// Name of the signature suite, as in the link layer; it must be of the program's curve.
+        pub suite: String,
+        /// Radio channel.
+        pub channel: u8,
+        /// PATABLE value of the radio's output power.
+        pub power: u8,
+        /// Whether the program writes a log to its UART.
+        pub log: bool,
+        /// Whether the node says once a period that its store is low.
+        pub tell_low: bool,
+        /// CPU clock.
+        pub mclk_khz: u16,
+        /// From one exchange to the next.
+        pub period_s: u32,
+        /// What the gate takes for the store's capacitance.
+        pub storage_uf: u32,
+        /// What the gate takes for the harvester's cut-off.
+        pub cutoff_mv: u16,
+        /// The gate's margin over the energy of an operation; equation 6.1 has 200.
+        pub margin_percent: u16,
+        /// What the gate leaves in the store besides.
+        pub overhead_uj: u32,
+        /// Energy of a key generation, out of the store.
+        pub keygen_uj: u32,
+        /// Energy of a signature, out of the store.
+        pub sign_uj: u32,
+        /// Energy of a message and its answer, out of the store.
+        pub radio_uj: u32,
+        /// Sleep between two looks at the store while energy is wanted.
+        pub poll_s: u16,
+        /// How long an answer is awaited.
+        pub window_ms: u16,
+        /// HELLOs, and ENROLs, before the node gives up for now.
+        pub hello_tries: u8,
+        /// REPORTs in one period until one is answered.
+        pub report_tries: u8,
+        /// Unanswered messages in a row, after which a HELLO goes first.
+        pub silent_max: u8,
+        /// Shortest pause before a retry.
+        pub backoff_ms: u16,
+        /// Pause after a vain enrolment.
+        pub enrol_retry_s: u16,
+        /// From one look at the air to the next by wake-on-radio, in asynchronous mode; 0: the radio sleeps.
+        pub listen_every_s: f64,
+        /// Calls answered from one HELLO to the next.
+        pub wakes_max: u8,
+        /// When a program that has coupons makes them.
+        pub coupons: CouponConfig,
+    }
 }
 
 pub(crate) const SYMBOL: &str = "node_config";
@@ -174,43 +174,35 @@ impl NodeConfig {
         if let Some(name) = &self.suite {
             put(18, &[suite(name)?.code()]);
         }
-        if let Some(mode) = self.mode {
-            put(17, &[mode as u8]);
+        macro_rules! little_endian {
+            ($($at:literal $value:expr,)*) => {
+                $(if let Some(value) = $value {
+                    put($at, &value.to_le_bytes());
+                })*
+            };
         }
-        let bytes = [
-            (16, self.address),
-            (19, self.channel),
-            (20, self.power),
-            (56, self.hello_tries),
-            (57, self.report_tries),
-            (58, self.silent_max),
-            (66, self.wakes_max),
-        ];
-        let halves = [
-            (22, self.mclk_khz),
-            (34, self.margin_percent),
-            (52, self.poll_s),
-            (54, self.window_ms),
-            (60, self.backoff_ms),
-            (62, self.enrol_retry_s),
-            (64, self.listen_every_s.map(|s| (s * 1e3).round() as u16)),
-        ];
-        let words = [
-            (24, self.period_s),
-            (36, self.overhead_uj),
-            (40, self.keygen_uj),
-            (44, self.sign_uj),
-            (48, self.radio_uj),
-        ];
-        bytes.iter().filter_map(|(at, v)| Some((at, (*v)?))).for_each(|(at, v)| put(*at, &[v]));
-        halves
-            .iter()
-            .filter_map(|(at, v)| Some((at, (*v)?)))
-            .for_each(|(at, v)| put(*at, &v.to_le_bytes()));
-        words
-            .iter()
-            .filter_map(|(at, v)| Some((at, (*v)?)))
-            .for_each(|(at, v)| put(*at, &v.to_le_bytes()));
+        little_endian! {
+            16 self.address,
+            17 self.mode.map(|mode| mode as u8),
+            19 self.channel,
+            20 self.power,
+            22 self.mclk_khz,
+            24 self.period_s,
+            34 self.margin_percent,
+            36 self.overhead_uj,
+            40 self.keygen_uj,
+            44 self.sign_uj,
+            48 self.radio_uj,
+            52 self.poll_s,
+            54 self.window_ms,
+            56 self.hello_tries,
+            57 self.report_tries,
+            58 self.silent_max,
+            60 self.backoff_ms,
+            62 self.enrol_retry_s,
+            64 self.listen_every_s.map(|s| (s * 1e3).round() as u16),
+            66 self.wakes_max,
+        }
         for (flag, wish) in [(FLAG_LOG, self.log), (FLAG_TELL_LOW, self.tell_low)] {
             if let Some(on) = wish {
                 block[21] = block[21] & !flag | if on { flag } else { 0 };

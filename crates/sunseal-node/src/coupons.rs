@@ -23,26 +23,27 @@ pub enum CouponKind {
     Ecdsa,
 }
 
-/// When coupons are made, table `[node.coupons]`; what it leaves out stays as the program was built.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CouponConfig {
-    /// What they are a part of.
-    pub kind: Option<CouponKind>,
-    /// With fewer, more are made from any energy that the next duty leaves.
-    pub low: Option<u16>,
-    /// With so many, no more are made; 0: never any. As many as the program's memory keeps if absent.
-    pub high: Option<u16>,
-    /// From `low` on, the store must stand at this or higher; 95 % of the voltage at which charging stops if absent.
-    pub refill_above_v: Option<f64>,
-    /// Energy of a signature from a coupon, out of the store.
-    pub use_uj: Option<u32>,
-    /// What stays in the store beside the next duty and the coupon itself.
-    pub reserve_uj: Option<u32>,
-    /// From one wake-up for coupons to the next.
-    pub every_s: Option<u16>,
-    /// Coupons made in one of them at most.
-    pub per_wake: Option<u8>,
+sunseal_data::optional! {
+    /// When coupons are made, table `[node.coupons]`; what it leaves out stays as the program was built.
+    pub struct CouponConfig {
+        /// What they are a part of.
+        pub kind: CouponKind,
+        /// With fewer, more are made from any energy that the next duty leaves.
+        pub low: u16,
+        /// With so many, no more are made; 0: never any. As many as the program's memory keeps if absent.
+        pub high: u16,
+        /// From `low` on, the store must stand at this or higher; 95 % of the voltage at which
+        /// charging stops if absent.
+        pub refill_above_v: f64,
+        /// Energy of a signature from a coupon, out of the store.
+        pub use_uj: u32,
+        /// What stays in the store beside the next duty and the coupon itself.
+        pub reserve_uj: u32,
+        /// From one wake-up for coupons to the next.
+        pub every_s: u16,
+        /// Coupons made in one of them at most.
+        pub per_wake: u8,
+    }
 }
 
 impl CouponConfig {

@@ -99,14 +99,14 @@ pub enum Written {
     Bytes(String),
 }
 
-/// Which power set, which voltage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PowerChoice {
-    /// Power set; the board's if absent.
-    pub set: Option<String>,
-    /// Regulated supply; the board's if absent.
-    pub vcc_v: Option<f64>,
+sunseal_data::optional! {
+    /// Which power set, which voltage.
+    pub struct PowerChoice {
+        /// Power set; the board's if absent.
+        pub set: String,
+        /// Regulated supply; the board's if absent.
+        pub vcc_v: f64,
+    }
 }
 
 /// The supply, where it differs from the board's.
@@ -155,20 +155,20 @@ pub struct SupplyChoice {
     pub overhead_j: Option<f64>,
 }
 
-/// The light: one of the five, or arrays given beside the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HarvestChoice {
-    /// A trace file, from the scenario's folder.
-    pub trace: Option<PathBuf>,
-    /// The same power always.
-    pub constant_w: Option<f64>,
-    /// On and off by the clock.
-    pub periodic: Option<Periodic>,
-    /// On and off by chance.
-    pub markov: Option<Markov>,
-    /// A day of a typical year's weather, which `sunseal simulate` turns into a trace.
-    pub sunlight: Option<Sunlight>,
+sunseal_data::optional! {
+    /// The light: one of the five, or arrays given beside the file.
+    pub struct HarvestChoice {
+        /// A trace file, from the scenario's folder.
+        pub trace: PathBuf,
+        /// The same power always.
+        pub constant_w: f64,
+        /// On and off by the clock.
+        pub periodic: Periodic,
+        /// On and off by chance.
+        pub markov: Markov,
+        /// A day of a typical year's weather, which `sunseal simulate` turns into a trace.
+        pub sunlight: Sunlight,
+    }
 }
 
 impl HarvestChoice {

@@ -11,42 +11,26 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, preset, restored, saved};
+use crate::chip::{
+    Journal, Radio, RadioChip, RadioHandle, left, micros, named, pins, preset, restored, saved,
+};
 use crate::medium::{Emission, Phy, Port, SENSE_LAG, Tuning};
 use crate::parts::Cc1000Part;
 
 /// Register addresses (SWRS048A, register overview).
 mod reg {
-    pub const MAIN: u8 = 0x00;
-    pub const FREQ_2A: u8 = 0x01;
-    pub const FREQ_2B: u8 = 0x04;
-    pub const FREQ_0B: u8 = 0x06;
-    pub const FSEP1: u8 = 0x07;
-    pub const FSEP0: u8 = 0x08;
-    pub const CURRENT: u8 = 0x09;
-    pub const FRONT_END: u8 = 0x0A;
-    pub const PA_POW: u8 = 0x0B;
-    pub const PLL: u8 = 0x0C;
-    pub const LOCK: u8 = 0x0D;
-    pub const CAL: u8 = 0x0E;
-    pub const MODEM0: u8 = 0x11;
-    pub const FSCTRL: u8 = 0x13;
-    pub const PRESCALER: u8 = 0x1C;
-    pub const TEST6: u8 = 0x40;
-    pub const TEST5: u8 = 0x41;
-    pub const TEST3: u8 = 0x43;
-    pub const TEST0: u8 = 0x46;
+    sunseal_trace::constants! { pub u8:
+        MAIN 0x00, FREQ_2A 0x01, FREQ_2B 0x04, FREQ_0B 0x06, FSEP1 0x07, FSEP0 0x08, CURRENT 0x09,
+        FRONT_END 0x0A, PA_POW 0x0B, PLL 0x0C, LOCK 0x0D, CAL 0x0E, MODEM0 0x11, FSCTRL 0x13,
+        PRESCALER 0x1C, TEST6 0x40, TEST5 0x41, TEST3 0x43, TEST0 0x46,
+    }
 }
 
 mod main {
-    pub const RXTX: u8 = 0x80;
-    pub const F_REG: u8 = 0x40;
-    pub const RX_PD: u8 = 0x20;
-    pub const TX_PD: u8 = 0x10;
-    pub const FS_PD: u8 = 0x08;
-    pub const CORE_PD: u8 = 0x04;
-    pub const BIAS_PD: u8 = 0x02;
-    pub const RESET_N: u8 = 0x01;
+    sunseal_trace::constants! { pub u8:
+        RXTX 0x80, F_REG 0x40, RX_PD 0x20, TX_PD 0x10, FS_PD 0x08, CORE_PD 0x04, BIAS_PD 0x02,
+        RESET_N 0x01,
+    }
 }
 
 /// Values after a reset. MAIN is what the chip wakes with.
@@ -136,20 +120,14 @@ pub(crate) fn states() -> Vec<&'static str> {
     fixed.into_iter().chain(RX_433).chain(RX_868).chain(sent).collect()
 }
 
-/// The pins that the chip is wired to.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cc1000Pins {
-    /// PALE.
-    pub pale: Option<Pin>,
-    /// PCLK.
-    pub pclk: Option<Pin>,
-    /// PDATA.
-    pub pdata: Option<Pin>,
+pins! { Cc1000Pins {
+    pale,
+    pclk,
+    pdata,
     /// DIO, where software clocks bits: with it no bytes go through the SPI slave.
-    pub dio: Option<Pin>,
-    /// DCLK.
-    pub dclk: Option<Pin>,
-}
+    dio,
+    dclk,
+} }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Mode {
@@ -661,17 +639,7 @@ impl Chip {
 }
 
 impl RadioChip for Chip {
-    fn name(&self) -> &'static str {
-        "CC1000"
-    }
-
-    fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
-    fn journal_mut(&mut self) -> &mut Journal {
-        &mut self.journal
-    }
+    named!("CC1000", journal);
 
     fn pin(&mut self, now: Picos, pin: Pin, level: bool) {
         self.run(now);

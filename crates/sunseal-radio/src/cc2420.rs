@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, named, pins, restored, saved};
 use crate::ieee802154::Identity;
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Note, SYMBOL, State};
@@ -22,40 +22,20 @@ use crate::security::Block;
 
 /// Register addresses (SWRS041B, table 11).
 mod reg {
-    pub const MAIN: u8 = 0x10;
-    pub const MDMCTRL0: u8 = 0x11;
-    pub const MDMCTRL1: u8 = 0x12;
-    pub const RSSI: u8 = 0x13;
-    pub const SYNCWORD: u8 = 0x14;
-    pub const TXCTRL: u8 = 0x15;
-    pub const RXCTRL0: u8 = 0x16;
-    pub const RXCTRL1: u8 = 0x17;
-    pub const FSCTRL: u8 = 0x18;
-    pub const SECCTRL0: u8 = 0x19;
-    pub const SECCTRL1: u8 = 0x1A;
-    pub const BATTMON: u8 = 0x1B;
-    pub const IOCFG0: u8 = 0x1C;
-    pub const IOCFG1: u8 = 0x1D;
-    pub const MANFIDL: u8 = 0x1E;
-    pub const MANFIDH: u8 = 0x1F;
-    pub const FSMSTATE: u8 = 0x2C;
-    pub const LAST: u8 = 0x30;
-    pub const TXFIFO: u8 = 0x3E;
-    pub const RXFIFO: u8 = 0x3F;
+    sunseal_trace::constants! { pub u8:
+        MAIN 0x10, MDMCTRL0 0x11, MDMCTRL1 0x12, RSSI 0x13, SYNCWORD 0x14, TXCTRL 0x15,
+        RXCTRL0 0x16, RXCTRL1 0x17, FSCTRL 0x18, SECCTRL0 0x19, SECCTRL1 0x1A, BATTMON 0x1B,
+        IOCFG0 0x1C, IOCFG1 0x1D, MANFIDL 0x1E, MANFIDH 0x1F, FSMSTATE 0x2C, LAST 0x30, TXFIFO 0x3E,
+        RXFIFO 0x3F,
+    }
 }
 
 /// RAM addresses (table 6).
 mod ram {
-    pub const RXFIFO: u16 = 0x080;
-    pub const KEY0: u16 = 0x100;
-    pub const RXNONCE: u16 = 0x110;
-    pub const SABUF: u16 = 0x120;
-    pub const KEY1: u16 = 0x130;
-    pub const TXNONCE: u16 = 0x140;
-    pub const IEEEADR: u16 = 0x160;
-    pub const PANID: u16 = 0x168;
-    pub const SHORTADR: u16 = 0x16A;
-    pub const END: u16 = 0x170;
+    sunseal_trace::constants! { pub u16:
+        RXFIFO 0x080, KEY0 0x100, RXNONCE 0x110, SABUF 0x120, KEY1 0x130, TXNONCE 0x140,
+        IEEEADR 0x160, PANID 0x168, SHORTADR 0x16A, END 0x170,
+    }
 }
 
 /// Values after a reset, from MAIN (0x10) to RESERVED (0x30).
@@ -85,22 +65,15 @@ pub(crate) fn states() -> Vec<&'static str> {
     fixed.into_iter().chain(POWER.iter().map(|p| p.2)).collect()
 }
 
-/// The pins that the chip is wired to.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cc2420Pins {
-    /// FIFO.
-    pub fifo: Option<Pin>,
-    /// FIFOP.
-    pub fifop: Option<Pin>,
-    /// SFD.
-    pub sfd: Option<Pin>,
-    /// CCA.
-    pub cca: Option<Pin>,
+pins! { Cc2420Pins {
+    fifo,
+    fifop,
+    sfd,
+    cca,
     /// VREG_EN; without it the regulator is always on.
-    pub vreg_en: Option<Pin>,
-    /// RESETn.
-    pub resetn: Option<Pin>,
-}
+    vreg_en,
+    resetn,
+} }
 
 /// What the bytes of a transaction mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
 use crate::air::{Air, Silence};
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, named, pins, restored, saved};
 use crate::medium::{Emission, Phy, Port, SENSE_LAG, Tuning};
 use crate::parts::Cc2500Part;
 use map::*;
@@ -654,16 +654,12 @@ pub(crate) fn states() -> Vec<&'static str> {
     fixed.into_iter().chain(rx).chain(tx).collect()
 }
 
-/// The pins that the chip is wired to.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RadioPins {
-    /// GDO0.
-    pub gdo0: Option<Pin>,
-    /// GDO2.
-    pub gdo2: Option<Pin>,
+pins! { RadioPins {
     /// SO, which shows CHIP_RDYn between chip select and the first clock.
-    pub somi: Option<Pin>,
-}
+    somi,
+    gdo0,
+    gdo2,
+} }
 
 impl Radio {
     /// A CC2500 without supply, answered by a gateway, and the handle to watch it by.
@@ -680,17 +676,7 @@ impl Radio {
 }
 
 impl RadioChip for Chip {
-    fn name(&self) -> &'static str {
-        "CC2500"
-    }
-
-    fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
-    fn journal_mut(&mut self) -> &mut Journal {
-        &mut self.journal
-    }
+    named!("CC2500", journal);
 
     fn select(&mut self, now: Picos) {
         Chip::select(self, now);

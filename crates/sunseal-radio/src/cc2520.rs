@@ -15,7 +15,7 @@ use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
 use crate::air::Chance;
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, named, restored, saved};
 use crate::ieee802154::{Header, Identity, Sources};
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Note, SYMBOL, State};

@@ -20,6 +20,39 @@ pub(crate) const fn preset<const N: usize>(values: &[(u8, u8)]) -> [u8; N] {
     registers
 }
 
+/// Declares the pins that a chip is wired to, by the keys of table `[radio]`.
+macro_rules! pins {
+    ($name:ident { $($(#[$doc:meta])* $key:ident,)* }) => {
+        /// The pins that the chip is wired to.
+        #[derive(Clone, Copy, Debug, Default)]
+        #[expect(missing_docs, reason = "each is the chip's pin of that name")]
+        pub struct $name { $($(#[$doc])* pub $key: Option<Pin>,)* }
+
+        impl $name {
+            pub(crate) fn by_key(pin: impl Fn(&str) -> Option<Pin>) -> Self {
+                Self { $($key: pin(stringify!($key)),)* }
+            }
+        }
+    };
+}
+pub(crate) use pins;
+
+/// What every chip of [`RadioChip`] says of itself alike.
+macro_rules! named {
+    ($name:literal, $($journal:ident).+) => {
+        fn name(&self) -> &'static str {
+            $name
+        }
+        fn journal(&self) -> &Journal {
+            &self.$($journal).+
+        }
+        fn journal_mut(&mut self) -> &mut Journal {
+            &mut self.$($journal).+
+        }
+    };
+}
+pub(crate) use named;
+
 /// What the radio did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RadioCounts {

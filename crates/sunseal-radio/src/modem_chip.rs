@@ -212,15 +212,7 @@ macro_rules! reaches {
         }
     };
     (radio $name:literal) => {
-        fn name(&self) -> &'static str {
-            $name
-        }
-        fn journal(&self) -> &Journal {
-            &self.core.journal
-        }
-        fn journal_mut(&mut self) -> &mut Journal {
-            &mut self.core.journal
-        }
+        named!($name, core.journal);
         fn run_to(&mut self, now: Picos) {
             self.advance(now);
         }

@@ -145,21 +145,8 @@ fn made(
     port: Port,
 ) -> (Radio, RadioHandle) {
     match part {
-        RadioPart::Cc2500(p) => {
-            let wired = RadioPins { gdo0: pin("gdo0"), gdo2: pin("gdo2"), somi: pin("somi") };
-            Radio::cc2500_on(p, wired, port)
-        }
-        RadioPart::Cc2420(p) => {
-            let wired = Cc2420Pins {
-                fifo: pin("fifo"),
-                fifop: pin("fifop"),
-                sfd: pin("sfd"),
-                cca: pin("cca"),
-                vreg_en: pin("vreg_en"),
-                resetn: pin("resetn"),
-            };
-            Radio::cc2420(p, wired, Some(port))
-        }
+        RadioPart::Cc2500(p) => Radio::cc2500_on(p, RadioPins::by_key(pin), port),
+        RadioPart::Cc2420(p) => Radio::cc2420(p, Cc2420Pins::by_key(pin), Some(port)),
         RadioPart::Cc2520(p) => {
             let gpio = ["gpio0", "gpio1", "gpio2", "gpio3", "gpio4", "gpio5"].map(pin);
             let wired = Cc2520Pins {
@@ -171,14 +158,8 @@ fn made(
             Radio::cc2520(p, wired, Some(port))
         }
         RadioPart::Cc1000(p) => {
-            let wired = Cc1000Pins {
-                pale: pin("pale"),
-                pclk: pin("pclk"),
-                pdata: pin("pdata"),
-                dio: pin("dio").filter(|_| by_pins),
-                dclk: pin("dclk").filter(|_| by_pins),
-            };
-            Radio::cc1000(p, wired, Some(port))
+            let wired = |key: &str| pin(key).filter(|_| by_pins || !matches!(key, "dio" | "dclk"));
+            Radio::cc1000(p, Cc1000Pins::by_key(wired), Some(port))
         }
     }
 }

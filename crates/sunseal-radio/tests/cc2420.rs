@@ -5,7 +5,7 @@ mod bench;
 
 use bench::{
     Bench, Strobes, US, data_frame, goes_on_from_any_part_of_a_frame, loses_the_same_whenever,
-    near, part, problem, sends, sends_two_unread, survives, together,
+    near, part, problem, sends, sends_two_unread, survives, together, two,
 };
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
@@ -19,19 +19,10 @@ const CCA: Pin = Pin::new(1, 4);
 const VREG_EN: Pin = Pin::new(4, 5);
 const RESETN: Pin = Pin::new(4, 6);
 
-const SNOP: u8 = 0x00;
-const SXOSCON: u8 = 0x01;
-const SRXON: u8 = 0x03;
-const STXON: u8 = 0x04;
-const STXONCCA: u8 = 0x05;
-const SRFOFF: u8 = 0x06;
-const SXOSCOFF: u8 = 0x07;
-const SFLUSHRX: u8 = 0x08;
-const SFLUSHTX: u8 = 0x09;
-const SRXDEC: u8 = 0x0C;
-const STXENC: u8 = 0x0D;
-const SAES: u8 = 0x0E;
-const READ: u8 = 0x40;
+sunseal_trace::constants! { u8:
+    SNOP 0x00, SXOSCON 0x01, SRXON 0x03, STXON 0x04, STXONCCA 0x05, SRFOFF 0x06, SXOSCOFF 0x07,
+    SFLUSHRX 0x08, SFLUSHTX 0x09, SRXDEC 0x0C, STXENC 0x0D, SAES 0x0E, READ 0x40,
+}
 
 /// In front of a frame stands the address of the TXFIFO.
 const STROBES: Strobes = Strobes { listen: SRXON, load: 0x3E, send: STXON };
@@ -199,8 +190,7 @@ fn a_frame_is_sent_at_the_printed_times() {
 
 #[test]
 fn a_frame_is_received_with_rssi_and_correlation_and_acknowledged() {
-    let m = near();
-    let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    let (m, mut a, mut b) = two(ready);
     b.write(0x11, 0x0AF2);
     for x in [&mut a, &mut b] {
         x.transaction(&[SRXON]);
@@ -231,8 +221,7 @@ fn a_frame_is_received_with_rssi_and_correlation_and_acknowledged() {
 
 #[test]
 fn frames_for_others_are_dropped_and_broadcasts_are_not_acknowledged() {
-    let m = near();
-    let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    let (_m, mut a, mut b) = two(ready);
     b.write(0x11, 0x0AF2);
     b.transaction(&[SRXON]);
     together(&mut [&mut a, &mut b], 500);
@@ -254,8 +243,7 @@ fn frames_for_others_are_dropped_and_broadcasts_are_not_acknowledged() {
 
 #[test]
 fn the_receive_fifo_overflows_and_is_flushed() {
-    let m = near();
-    let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    let (_m, mut a, mut b) = two(ready);
     b.transaction(&[SRXON]);
     sends_two_unread(&mut a, &mut b, &STROBES);
     assert_eq!(b.radio.counts().overflows, 1);
@@ -306,8 +294,7 @@ fn a_fifo_fed_while_it_sends_is_in_time() {
 
 #[test]
 fn a_busy_channel_is_seen_and_not_sent_into() {
-    let m = near();
-    let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    let (_m, mut a, mut b) = two(ready);
     b.transaction(&[SRXON]);
     together(&mut [&mut a, &mut b], 150);
     assert!(!b.level(CCA), "not before eight symbols in RX");
@@ -377,8 +364,7 @@ fn nonce_ram() -> Vec<u8> {
 
 #[test]
 fn ccm_in_line_is_rfc_3610_both_ways() {
-    let m = near();
-    let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    let (_m, mut a, mut b) = two(ready);
     b.write(0x11, 0x02E2);
     for x in [&mut a, &mut b] {
         let key: Vec<u8> = KEY.iter().rev().copied().collect();

@@ -16,17 +16,10 @@ use sunseal_radio::{
 };
 use sunseal_trace::{OperatingPoint, Picos};
 
-const SRES: u8 = 0x30;
-const SRX: u8 = 0x34;
-const STX: u8 = 0x35;
-const SIDLE: u8 = 0x36;
-const SWOR: u8 = 0x38;
-const SPWD: u8 = 0x39;
-const SFRX: u8 = 0x3A;
-const SFTX: u8 = 0x3B;
-const SNOP: u8 = 0x3D;
-const READ: u8 = 0x80;
-const BURST: u8 = 0x40;
+sunseal_trace::constants! { u8:
+    SRES 0x30, SRX 0x34, STX 0x35, SIDLE 0x36, SWOR 0x38, SPWD 0x39, SFRX 0x3A, SFTX 0x3B,
+    SNOP 0x3D, READ 0x80, BURST 0x40,
+}
 
 impl Bench {
     /// A chip whose packets this air answers.

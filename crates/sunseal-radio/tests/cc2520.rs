@@ -5,7 +5,7 @@ mod bench;
 
 use bench::{
     Bench, Strobes, US, data_frame, goes_on_from_any_part_of_a_frame, loses_the_same_whenever,
-    near, part, problem, sends, sends_two_unread, survives, together,
+    near, part, problem, sends, sends_two_unread, survives, together, two,
 };
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
@@ -24,15 +24,10 @@ const SOMI: Pin = Pin::new(3, 2);
 const VREG_EN: Pin = Pin::new(4, 5);
 const RESETN: Pin = Pin::new(4, 6);
 
-const SNOP: u8 = 0x00;
-const SXOSCON: u8 = 0x40;
-const SRXON: u8 = 0x42;
-const STXON: u8 = 0x43;
-const STXONCCA: u8 = 0x44;
-const SRFOFF: u8 = 0x45;
-const SXOSCOFF: u8 = 0x46;
-const SFLUSHRX: u8 = 0x47;
-const SFLUSHTX: u8 = 0x48;
+sunseal_trace::constants! { u8:
+    SNOP 0x00, SXOSCON 0x40, SRXON 0x42, STXON 0x43, STXONCCA 0x44, SRFOFF 0x45, SXOSCOFF 0x46,
+    SFLUSHRX 0x47, SFLUSHTX 0x48,
+}
 
 /// In front of a frame stands the instruction TXBUF.
 const STROBES: Strobes = Strobes { listen: SRXON, load: 0x3A, send: STXON };
@@ -270,8 +265,7 @@ fn the_pending_bit_follows_the_source_table() {
 
 #[test]
 fn fifos_overflow_and_underflow_as_exceptions() {
-    let m = near();
-    let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    let (_m, mut a, mut b) = two(ready);
     b.clear_exceptions();
     b.load(&[1; 129]);
     assert_eq!(b.exceptions(), 1 << 4, "TX_OVERFLOW");
@@ -322,8 +316,7 @@ fn exceptions_reach_a_pin_by_their_mask() {
 
 #[test]
 fn a_busy_channel_is_seen() {
-    let m = near();
-    let (mut a, mut b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    let (_m, mut a, mut b) = two(ready);
     b.transaction(&[SRXON]);
     together(&mut [&mut a, &mut b], 1000);
     assert_eq!((b.reg(0x39), b.level(GPIO[3])), (1, true));

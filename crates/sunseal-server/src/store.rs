@@ -31,48 +31,7 @@ pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
 pub const ROWS_A_MINUTE: i64 = 20;
 const MINUTE_US: u64 = 60_000_000;
 
-const SCHEMA_1: &str = "
-CREATE TABLE nodes (
-    node_id BLOB PRIMARY KEY CHECK (length(node_id) = 8),
-    name TEXT NOT NULL,
-    suite INTEGER,
-    public_key BLOB,
-    counter INTEGER,
-    period_us INTEGER,
-    opened_us INTEGER NOT NULL,
-    enrolled_us INTEGER,
-    last_seen_us INTEGER,
-    last_accepted_us INTEGER,
-    vcap_mv INTEGER,
-    reason TEXT,
-    CHECK ((suite IS NULL) = (public_key IS NULL) AND (suite IS NULL) = (enrolled_us IS NULL))
-) STRICT;
-CREATE TABLE challenges (
-    challenge_id INTEGER PRIMARY KEY AUTOINCREMENT,
-    node_id BLOB NOT NULL REFERENCES nodes (node_id),
-    queued_us INTEGER NOT NULL,
-    not_before_us INTEGER NOT NULL,
-    nonce BLOB CHECK (length(nonce) = 16),
-    issued_us INTEGER,
-    expires_us INTEGER,
-    answered_us INTEGER
-) STRICT;
-CREATE INDEX challenges_of_node ON challenges (node_id, answered_us, issued_us);
-CREATE TABLE events (
-    event_id INTEGER PRIMARY KEY AUTOINCREMENT,
-    time_us INTEGER NOT NULL,
-    node_id BLOB,
-    kind TEXT NOT NULL,
-    verdict INTEGER,
-    detail TEXT NOT NULL
-) STRICT;
-CREATE INDEX events_of_node ON events (node_id, event_id);
-CREATE INDEX events_of_kind ON events (kind, verdict, node_id) WHERE verdict IS NOT NULL;
-CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
-    BEGIN SELECT RAISE(ABORT, 'the event log only grows'); END;
-CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events
-    BEGIN SELECT RAISE(ABORT, 'the event log only grows'); END;
-";
+const SCHEMA_1: &str = include_str!("store/schema_1.sql");
 
 /// `counts` has the verdicts of each known node, and of all messages under the empty node_id;
 /// `bursts` what of the current minute is beyond the log's limit.
@@ -367,32 +326,27 @@ pub struct Node {
     pub challenges_answered: i64,
 }
 
-const NODE_COLUMNS: &str = "node_id, name, suite, public_key, counter, period_us, opened_us, \
-     enrolled_us, last_seen_us, last_accepted_us, vcap_mv, reason, revoked_us, challenges_asked, \
-     challenges_issued, challenges_answered, listen_us";
+/// The columns of a node that its fields are named after, beside those of its key.
+macro_rules! columns {
+    ($($column:ident)*) => {
+        const NODE_COLUMNS: &str =
+            concat!("node_id, suite, public_key", $(", ", stringify!($column)),*);
 
-fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
-    let suite: Option<u8> = row.get(2)?;
-    let public_key: Option<Vec<u8>> = row.get(3)?;
-    Ok(Node {
-        node_id: NodeId(row.get(0)?),
-        name: row.get(1)?,
-        key: suite.and_then(Suite::from_code).zip(public_key),
-        counter: row.get(4)?,
-        period_us: row.get(5)?,
-        opened_us: row.get(6)?,
-        enrolled_us: row.get(7)?,
-        last_seen_us: row.get(8)?,
-        last_accepted_us: row.get(9)?,
-        vcap_mv: row.get(10)?,
-        reason: row.get(11)?,
-        revoked_us: row.get(12)?,
-        challenges_asked: row.get(13)?,
-        challenges_issued: row.get(14)?,
-        challenges_answered: row.get(15)?,
-        listen_us: row.get(16)?,
-    })
+        fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
+            let suite: Option<u8> = row.get("suite")?;
+            let public_key: Option<Vec<u8>> = row.get("public_key")?;
+            Ok(Node {
+                node_id: NodeId(row.get("node_id")?),
+                key: suite.and_then(Suite::from_code).zip(public_key),
+                $($column: row.get(stringify!($column))?,)*
+            })
+        }
+    };
 }
+columns!(
+    name counter period_us opened_us enrolled_us last_seen_us last_accepted_us vcap_mv reason revoked_us
+    challenges_asked challenges_issued challenges_answered listen_us
+);
 
 impl Node {
     /// The node, if it is in the table.

@@ -5,6 +5,7 @@
 //! room weighs those counts later, at any voltage and clock it likes. Nothing here knows an opcode
 //! or a joule.
 
+mod constants;
 mod ledger;
 mod observer;
 mod time;

@@ -35,23 +35,16 @@
 #define BOARD_RADIO_CHP BIT7   /* port E */
 #define BOARD_RADIO_RSSI BIT0  /* port F */
 
-/* Every pin that nothing drives is an output at 0, so that no input floats (2467X, "Unconnected
- * pins"). */
-static inline void board_pins_init(void) {
-    PORTA = BOARD_LED | BOARD_FLASH_SO;
-    PORTB = 0;
-    PORTC = 0;
-    PORTD = BOARD_RADIO_PALE | BOARD_RADIO_PCLK;
-    PORTE = BOARD_LOG_TXD | BOARD_LOG_RXD | BOARD_FLASH_CSN;
-    PORTF = 0;
-    PORTG = 0;
-    DDRA = (uint8_t)~BOARD_FLASH_SO;
-    DDRB = (uint8_t)~BOARD_RADIO_SPI;
-    DDRC = 0xFF;
-    DDRD = 0xFF;
-    DDRE = (uint8_t)~(BOARD_LOG_RXD | BOARD_RADIO_CHP);
-    DDRF = (uint8_t)~BOARD_RADIO_RSSI;
-    DDRG = 0xFF; /* PG3 and PG4 are the watch crystal's: AS0 takes them */
-}
+/* 2467X, "Unconnected pins"; PG3 and PG4 are the watch crystal's: AS0 takes them. */
+#define BOARD_PORTS(PORT)                                                                          \
+    PORT(PORTA, DDRA, BOARD_LED | BOARD_FLASH_SO, BOARD_FLASH_SO)                                  \
+    PORT(PORTB, DDRB, 0, BOARD_RADIO_SPI)                                                          \
+    PORT(PORTC, DDRC, 0, 0)                                                                        \
+    PORT(PORTD, DDRD, BOARD_RADIO_PALE | BOARD_RADIO_PCLK, 0)                                      \
+    PORT(PORTE, DDRE, BOARD_LOG_TXD | BOARD_LOG_RXD | BOARD_FLASH_CSN,                             \
+         BOARD_LOG_RXD | BOARD_RADIO_CHP)                                                          \
+    PORT(PORTF, DDRF, 0, BOARD_RADIO_RSSI)                                                         \
+    PORT(PORTG, DDRG, 0, 0)
+#include "../pins.h"
 
 #endif

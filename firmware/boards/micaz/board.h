@@ -34,23 +34,15 @@
 #define BOARD_RADIO_CCA BIT6     /* port D */
 #define BOARD_RADIO_FIFOP BIT6   /* port E */
 
-/* Every pin that nothing drives is an output at 0, so that no input floats (2467X, "Unconnected
- * pins"). */
-static inline void board_pins_init(void) {
-    PORTA = BOARD_LEDS | BOARD_FLASH_CSN;
-    PORTB = BOARD_RADIO_CSN;
-    PORTC = 0;
-    PORTD = BOARD_FLASH_SO;
-    PORTE = BOARD_LOG_TXD | BOARD_LOG_RXD;
-    PORTF = 0;
-    PORTG = 0;
-    DDRA = (uint8_t)~BOARD_SERIAL_ID;
-    DDRB = (uint8_t)~(BOARD_RADIO_SOMI | BOARD_RADIO_FIFO);
-    DDRC = 0xFF;
-    DDRD = (uint8_t)~(BOARD_FLASH_SO | BOARD_RADIO_SFD | BOARD_RADIO_CCA);
-    DDRE = (uint8_t)~(BOARD_LOG_RXD | BOARD_RADIO_FIFOP);
-    DDRF = 0xFF;
-    DDRG = 0xFF; /* PG3 and PG4 are the watch crystal's: AS0 takes them */
-}
+/* 2467X, "Unconnected pins"; PG3 and PG4 are the watch crystal's: AS0 takes them. */
+#define BOARD_PORTS(PORT)                                                                          \
+    PORT(PORTA, DDRA, BOARD_LEDS | BOARD_FLASH_CSN, BOARD_SERIAL_ID)                               \
+    PORT(PORTB, DDRB, BOARD_RADIO_CSN, BOARD_RADIO_SOMI | BOARD_RADIO_FIFO)                        \
+    PORT(PORTC, DDRC, 0, 0)                                                                        \
+    PORT(PORTD, DDRD, BOARD_FLASH_SO, BOARD_FLASH_SO | BOARD_RADIO_SFD | BOARD_RADIO_CCA)          \
+    PORT(PORTE, DDRE, BOARD_LOG_TXD | BOARD_LOG_RXD, BOARD_LOG_RXD | BOARD_RADIO_FIFOP)            \
+    PORT(PORTF, DDRF, 0, 0)                                                                        \
+    PORT(PORTG, DDRG, 0, 0)
+#include "../pins.h"
 
 #endif

@@ -43,21 +43,14 @@
 #define BOARD_TRIGGER_DIR P2DIR
 #include "../trigger.h"
 
-/* Every pin that nothing drives is an output at 0, so that no input floats (SLAU049, digital I/O).
- */
-static inline void board_pins_init(void) {
-    P1OUT = 0;
-    P2OUT = 0;
-    P3OUT = BOARD_LOG_TXD;
-    P4OUT = BOARD_RADIO_CSN | BOARD_FLASH_CSN;
-    P5OUT = BOARD_LEDS;
-    P6OUT = 0;
-    P1DIR = (uint8_t)~(BOARD_RADIO_FIFOP | BOARD_RADIO_FIFO | BOARD_RADIO_CCA);
-    P2DIR = (uint8_t)~(BOARD_SERIAL_ID | BOARD_BUTTON);
-    P3DIR = (uint8_t)~(BOARD_RADIO_SOMI | BOARD_LOG_RXD);
-    P4DIR = (uint8_t)~BOARD_RADIO_SFD;
-    P5DIR = 0xFF;
-    P6DIR = 0xFF;
-}
+/* SLAU049, digital I/O. */
+#define BOARD_PORTS(PORT)                                                                          \
+    PORT(P1OUT, P1DIR, 0, BOARD_RADIO_FIFOP | BOARD_RADIO_FIFO | BOARD_RADIO_CCA)                  \
+    PORT(P2OUT, P2DIR, 0, BOARD_SERIAL_ID | BOARD_BUTTON)                                          \
+    PORT(P3OUT, P3DIR, BOARD_LOG_TXD, BOARD_RADIO_SOMI | BOARD_LOG_RXD)                            \
+    PORT(P4OUT, P4DIR, BOARD_RADIO_CSN | BOARD_FLASH_CSN, BOARD_RADIO_SFD)                         \
+    PORT(P5OUT, P5DIR, BOARD_LEDS, 0)                                                              \
+    PORT(P6OUT, P6DIR, 0, 0)
+#include "../pins.h"
 
 #endif

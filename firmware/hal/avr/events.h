@@ -15,11 +15,11 @@
 /* Set by interrupts. */
 extern volatile uint8_t hal_events;
 
-static inline void hal_interrupts_off(void) {
+static inline void interrupts_off(void) {
     __asm__ volatile("cli" ::: "memory");
 }
 
-static inline void hal_interrupts_on(void) {
+static inline void interrupts_on(void) {
     __asm__ volatile("sei" ::: "memory");
 }
 

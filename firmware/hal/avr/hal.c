@@ -72,16 +72,16 @@ static void sleep(uint8_t mode) {
 
 uint8_t hal_wait_for(uint8_t events) {
     uint8_t seen;
-    hal_interrupts_off();
+    interrupts_off();
     while ((seen = hal_events & events) == 0)
         sleep(SE_IDLE);
     hal_events &= (uint8_t)~events;
-    hal_interrupts_on();
+    interrupts_on();
     return seen;
 }
 
 void hal_halt(void) {
-    hal_interrupts_off();
+    interrupts_off();
     MCUCR = SE_POWER_DOWN;
     for (;;)
         __asm__ volatile("sleep");
@@ -97,7 +97,7 @@ void hal_init(void) {
     synchronise(0);
     TIFR = TOV0 | OCF0;
     TIMSK = TOIE0;
-    hal_interrupts_on();
+    interrupts_on();
 }
 
 uint16_t hal_reset_cause(void) {
@@ -137,20 +137,13 @@ static uint32_t ticks(void) {
     return high << 8 | low;
 }
 
-uint32_t hal_seconds(void) {
-    hal_interrupts_off();
-    uint32_t now = ticks();
-    hal_interrupts_on();
-    ticks_left_over += now - ticks_seen;
-    ticks_seen = now;
-    seconds += ticks_left_over / TICKS_HZ;
-    ticks_left_over %= TICKS_HZ;
-    return seconds;
-}
+#define UPTIME_DIVIDER 1
+#define UPTIME_HZ TICKS_HZ
+#include "seconds.inc"
 
 /* In power-save. */
 static void sleep_ticks(uint32_t wanted) {
-    hal_interrupts_off();
+    interrupts_off();
     uint32_t until = ticks() + wanted;
     for (;;) {
         hal_events &= (uint8_t)~EVENT_TICK;
@@ -173,21 +166,21 @@ static void sleep_ticks(uint32_t wanted) {
         TIMSK &= (uint8_t)~OCIE0;
     }
     TIMSK &= (uint8_t)~OCIE0;
-    hal_interrupts_on();
+    interrupts_on();
 }
 
 void hal_alarm_set(uint16_t ms) {
     uint32_t periods = (uint32_t)ms * (BOARD_CRYSTAL_HZ / 1024) / 1000 + 1;
     uint8_t parts = (uint8_t)(periods >> 16) + 1;
     hal_alarm_clear();
-    hal_interrupts_off();
+    interrupts_off();
     hal_events &= (uint8_t)~EVENT_ALARM;
     alarm_parts = parts;
     OCR1A = (uint16_t)(periods / parts);
     TCNT1 = 0;
     TIFR = OCF1A;
     TIMSK |= OCIE1A;
-    hal_interrupts_on();
+    interrupts_on();
     TCCR1B = TIMER1_CTC_BY_1024;
 }
 
@@ -256,13 +249,13 @@ static uint8_t read_byte(uint16_t address) {
 static void write_byte(uint16_t address, uint8_t value) {
     EEAR = address;
     EEDR = value;
-    hal_interrupts_off();
+    interrupts_off();
     hal_events &= (uint8_t)~EVENT_EEPROM;
     /* EEWE within four cycles of EEMWE. */
     EECR = EEMWE;
     EECR = EEMWE | EEWE;
     EECR = EERIE;
-    hal_interrupts_on();
+    interrupts_on();
     hal_wait_for(EVENT_EEPROM);
 }
 

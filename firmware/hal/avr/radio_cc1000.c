@@ -63,9 +63,9 @@ void hal_stream_start(bool send, uint8_t first, uint16_t timeout_ms) {
         DDRB |= BOARD_RADIO_MISO;
     SPCR = SPIE | SPE;
     SPDR = first;
-    hal_interrupts_off();
+    interrupts_off();
     hal_events &= (uint8_t)~EVENT_RADIO;
-    hal_interrupts_on();
+    interrupts_on();
     hal_alarm_set(timeout_ms);
 }
 

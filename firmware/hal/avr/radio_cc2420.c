@@ -33,13 +33,13 @@ uint8_t hal_spi_byte(uint8_t out) {
 }
 
 void hal_radio_arm(void) {
-    hal_interrupts_off();
+    interrupts_off();
     hal_events &= (uint8_t)~EVENT_RADIO;
     EIFR = INT6;
     EIMSK |= INT6;
     if (PINE & BOARD_RADIO_FIFOP)
         hal_events |= EVENT_RADIO; /* it came before */
-    hal_interrupts_on();
+    interrupts_on();
 }
 
 bool hal_radio_wait(uint16_t timeout_ms) {

@@ -109,16 +109,9 @@ static uint32_t ticks(void) {
     return (uint32_t)high << 16 | low;
 }
 
-uint32_t hal_seconds(void) {
-    interrupts_off();
-    uint32_t at = ticks();
-    interrupts_on();
-    ticks_left_over += at - ticks_seen;
-    ticks_seen = at;
-    seconds += ticks_left_over / TICKS_HZ;
-    ticks_left_over %= TICKS_HZ;
-    return seconds;
-}
+#define UPTIME_DIVIDER 1
+#define UPTIME_HZ TICKS_HZ
+#include "seconds.inc"
 
 static void alarm_set(uint16_t periods) {
     interrupts_off();
@@ -272,27 +265,10 @@ uint16_t hal_flash_word(enum hal_segment segment, uint16_t word_index) {
 /* The flash timing generator: 257 to 476 kHz (SLAS368). */
 #define FLASH_KHZ_MAX 450
 
-static void program(volatile uint16_t *address, uint16_t mode, uint16_t value) {
-    interrupts_off();
-    FCTL2 = (uint16_t)(FWKEY | FSSEL_MCLK | mclk_khz_now / FLASH_KHZ_MAX);
-    FCTL3 = FWKEY;
-    FCTL1 = FWKEY | mode;
-    *address = value; /* the CPU is held until it is done */
-    while (FCTL3 & BUSY) {
-    }
-    FCTL1 = FWKEY;
-    FCTL3 = FWKEY | LOCK;
-    interrupts_on();
-}
-
-void hal_flash_erase(enum hal_segment segment) {
-    if (segment != HAL_SEGMENT_A) /* the configuration */
-        program(segment_address(segment), ERASE, 0);
-}
-
-void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t value) {
-    program(segment_address(segment) + word_index, WRT, value);
-}
+#define FLASH_KEY FWKEY
+#define FLASH_CLOCK() FCTL2 = (uint16_t)(FWKEY | FSSEL_MCLK | mclk_khz_now / FLASH_KHZ_MAX)
+#define PROGRAM static
+#include "msp430/flash.inc"
 
 #include "entropy_sram.inc"
 

@@ -123,30 +123,15 @@ static uint16_t convert(uint8_t channel) {
     return sum_of_four();
 }
 
-static void reference_on(uint16_t bits) {
-    REFCTL0 = (uint16_t)(REFMSTR | REFVSEL_2 | REFON | bits);
-    hal_delay_us(100); /* settles within 75 us (SLAS655, built-in reference) */
-}
-
-uint16_t hal_storage_mv(void) {
-    P6OUT |= BOARD_STORAGE_DIVIDER;
-    reference_on(REFTCOFF);
-    uint16_t sum = convert(ADC12INCH_0);
-    REFCTL0 = REFMSTR;
-    P6OUT &= (uint8_t)~BOARD_STORAGE_DIVIDER;
-    return (uint16_t)((uint32_t)sum * (BOARD_ADC_REFERENCE_MV * BOARD_STORAGE_DIVIDER_RATIO) /
-                      (4 * 4095UL));
-}
-
-int16_t hal_temperature_centidegree(void) {
-    reference_on(0);
-    uint16_t sum = convert(ADC12INCH_10);
-    REFCTL0 = REFMSTR;
-    /* 680 mV at 0 degrees, 2.25 mV a degree, uncalibrated (SLAS655, ADC
-     * temperature sensor): centidegrees = (mV - 680) / 2.25 x 100. */
-    int32_t tenth_mv = (int32_t)((uint32_t)sum * (BOARD_ADC_REFERENCE_MV * 10UL) / (4 * 4095UL));
-    return (int16_t)((tenth_mv - 6800) * 40 / 9);
-}
+#define FULL_SCALE (4 * 4095UL)
+#define REFERENCE (REFMSTR | REFVSEL_2)
+#define REFERENCE_OFF REFMSTR
+#define STORAGE_OUT P6OUT
+#define STORAGE_CHANNEL ADC12INCH_0
+#define SENSOR_CHANNEL ADC12INCH_10
+/* 680 mV at 0 degrees, 2.25 mV a degree, uncalibrated (SLAS655, ADC temperature sensor). */
+#define CENTIDEGREES(tenth_mv) (((tenth_mv) - 6800) * 40 / 9)
+#include "storage.inc"
 
 /* SPI on USCI_B0 */
 
@@ -171,31 +156,10 @@ void hal_spi_init(void) {
 
 #include "msp430/segments.inc"
 
-void hal_flash_erase(enum hal_segment segment) {
-    if (segment == HAL_SEGMENT_A)
-        return; /* the configuration: LOCKA stays set */
-    interrupts_off();
-    FCTL3 = FWPW;
-    FCTL1 = FWPW | ERASE;
-    *segment_address(segment) = 0; /* any write starts the erase; the CPU is held until it ends */
-    while (FCTL3 & BUSY) {
-    }
-    FCTL1 = FWPW;
-    FCTL3 = FWPW | LOCK;
-    interrupts_on();
-}
-
-void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t value) {
-    interrupts_off();
-    FCTL3 = FWPW;
-    FCTL1 = FWPW | WRT;
-    segment_address(segment)[word_index] = value;
-    while (FCTL3 & BUSY) {
-    }
-    FCTL1 = FWPW;
-    FCTL3 = FWPW | LOCK;
-    interrupts_on();
-}
+#define FLASH_KEY FWPW
+#define FLASH_CLOCK()
+#define PROGRAM static inline __attribute__((always_inline))
+#include "msp430/flash.inc"
 
 #define LOG_BAUD 115200UL
 

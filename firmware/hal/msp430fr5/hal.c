@@ -91,30 +91,15 @@ static uint16_t convert(uint16_t channel) {
     return sum_of_four();
 }
 
-static void reference_on(uint16_t bits) {
-    REFCTL0 = (uint16_t)(REFVSEL_2 | REFON | bits);
-    hal_delay_us(100); /* settles within 80 us (SLASE54, REF_A) */
-}
-
-uint16_t hal_storage_mv(void) {
-    P1OUT |= BOARD_STORAGE_DIVIDER;
-    reference_on(REFTCOFF);
-    uint16_t sum = convert(BOARD_STORAGE_CHANNEL);
-    REFCTL0 = 0;
-    P1OUT &= (uint8_t)~BOARD_STORAGE_DIVIDER;
-    return (uint16_t)((uint32_t)sum * (BOARD_ADC_REFERENCE_MV * BOARD_STORAGE_DIVIDER_RATIO) /
-                      (4 * 4095UL));
-}
-
-int16_t hal_temperature_centidegree(void) {
-    reference_on(0);
-    uint16_t sum = convert(ADC12INCH_30);
-    REFCTL0 = 0;
-    /* 700 mV at 0 degrees, 2.5 mV a degree, uncalibrated (SLASE54, ADC12_B temperature
-     * sensor): centidegrees = (mV - 700) / 2.5 x 100. */
-    int32_t tenth_mv = (int32_t)((uint32_t)sum * (BOARD_ADC_REFERENCE_MV * 10UL) / (4 * 4095UL));
-    return (int16_t)((tenth_mv - 7000) * 4);
-}
+#define FULL_SCALE (4 * 4095UL)
+#define REFERENCE REFVSEL_2
+#define REFERENCE_OFF 0
+#define STORAGE_OUT P1OUT
+#define STORAGE_CHANNEL BOARD_STORAGE_CHANNEL
+#define SENSOR_CHANNEL ADC12INCH_30
+/* 700 mV at 0 degrees, 2.5 mV a degree, uncalibrated (SLASE54, ADC12_B temperature sensor). */
+#define CENTIDEGREES(tenth_mv) (((tenth_mv) - 7000) * 4)
+#include "storage.inc"
 
 /* SPI on eUSCI_B1 */
 

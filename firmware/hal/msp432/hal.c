@@ -223,29 +223,16 @@ static uint32_t convert(uint32_t channel) {
     return result;
 }
 
-static void reference_on(uint16_t bits) {
-    REFCTL0 = (uint16_t)(REFVSEL_3 | REFON | bits);
-    hal_delay_us(100); /* settles within 80 us (SLAS826, REF_A) */
-}
-
-uint16_t hal_storage_mv(void) {
-    P4OUT |= BOARD_STORAGE_DIVIDER;
-    reference_on(REFTCOFF);
-    uint32_t result = convert(BOARD_STORAGE_CHANNEL);
-    REFCTL0 = 0;
-    P4OUT &= (uint8_t)~BOARD_STORAGE_DIVIDER;
-    return (uint16_t)(result * (BOARD_ADC_REFERENCE_MV * BOARD_STORAGE_DIVIDER_RATIO) / 16384);
-}
-
-int16_t hal_temperature_centidegree(void) {
-    reference_on(0);
-    uint32_t result = convert(ADC14INCH_22);
-    REFCTL0 = 0;
-    /* 685 mV at 0 degrees, 1.9 mV a degree, uncalibrated (SLAS826, ADC14 temperature sensor;
-     * recalled). */
-    int32_t tenth_mv = (int32_t)(result * (BOARD_ADC_REFERENCE_MV * 10) / 16384);
-    return (int16_t)((tenth_mv - 6850) * 100 / 19);
-}
+#define FULL_SCALE 16384
+#define REFERENCE REFVSEL_3
+#define REFERENCE_OFF 0
+#define STORAGE_OUT P4OUT
+#define STORAGE_CHANNEL BOARD_STORAGE_CHANNEL
+#define SENSOR_CHANNEL ADC14INCH_22
+/* 685 mV at 0 degrees, 1.9 mV a degree, uncalibrated (SLAS826, ADC14 temperature sensor;
+ * recalled). */
+#define CENTIDEGREES(tenth_mv) (((tenth_mv) - 6850) * 100 / 19)
+#include "storage.inc"
 
 /* Radio: SPI on eUSCI_B0 */
 

@@ -7,7 +7,7 @@ use sunseal_isa::msp430::{
 use sunseal_isa::{Cycles, Fault};
 
 use super::asm::{self, Arg, Repeat, Size};
-use crate::memory::Memory;
+use crate::memory::{Memory, single_step};
 use crate::random::Random;
 use crate::single_step::{Accesses, Core, Step};
 
@@ -163,17 +163,7 @@ impl Bus for StepBus<'_> {
         Ok(())
     }
 
-    fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
-        Ok(self.memory.read(addr, 2) as u16)
-    }
-
-    fn cacheable(&self, _: u32) -> bool {
-        false
-    }
-
-    fn deadline(&self) -> Cycles {
-        Cycles::MAX
-    }
+    single_step!();
 }
 
 /// Draws operands for a family of so many bits.

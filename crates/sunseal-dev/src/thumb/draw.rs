@@ -142,9 +142,7 @@ fn addresses(kind: Kind, random: &mut Random) -> Vec<(u8, u32)> {
         Kind::FloatLoad { rn, offset, .. } | Kind::FloatStore { rn, offset, .. } if rn != 15 => {
             vec![(rn, aligned.wrapping_add_signed(-offset))]
         }
-        Kind::FloatLoadMany { rn, .. } | Kind::FloatStoreMany { rn, .. } if rn != 15 => {
-            vec![(rn, aligned)]
-        }
+        Kind::FloatMany { rn, .. } if rn != 15 => vec![(rn, aligned)],
         _ => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use sunseal_isa::thumb::{Bus, Cpu, Exit, Kind, Scb, State, Timing, control, deco
 use sunseal_isa::{Cycles, Fault, Width};
 
 use super::draw::{aim, choose, is_float, name};
-use crate::memory::Memory;
+use crate::memory::{Memory, single_step};
 use crate::random::Random;
 use crate::single_step::{Accesses, Core, Step};
 
@@ -87,15 +87,7 @@ impl Bus for StepBus<'_> {
         self.memory.write(addr, width.bytes(), value);
         Ok(())
     }
-    fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
-        Ok(self.memory.read(addr, 2) as u16)
-    }
-    fn cacheable(&self, _: u32) -> bool {
-        false
-    }
-    fn deadline(&self) -> Cycles {
-        Cycles::MAX
-    }
+    single_step!();
     fn scb(&self) -> &Scb {
         &self.scb
     }

@@ -7,7 +7,6 @@ mod dataflow;
 mod exec;
 mod flags;
 mod insn;
-mod likely;
 mod op;
 mod text;
 mod timing;
@@ -26,6 +25,8 @@ pub use timing::Timing;
 use crate::breakpoints::{Breakpoints, MARK};
 use crate::processor::boxed;
 use crate::{Access, Cycles, Fault, Flow, Observer, Width};
+
+const LIKELY: &[(u16, [u16; crate::threading::MOST])] = include!("likely.in");
 
 const SLOTS: usize = 1 << 16;
 
@@ -98,7 +99,7 @@ pub struct State {
     pub interrupt_shadow: bool,
 }
 
-/// The number of the handler that runs the instruction at `pc`, in words: what `likely.rs` is counted in.
+/// The number of the handler that runs the instruction at `pc`, in words: what `likely.in` is counted in.
 ///
 /// # Errors
 /// If there is no such instruction.

@@ -8,7 +8,6 @@ mod dataflow;
 mod exec;
 mod general;
 mod insn;
-mod likely;
 mod op;
 mod text;
 mod timing;
@@ -27,6 +26,8 @@ pub use dataflow::dataflow;
 use crate::breakpoints::{Breakpoints, MARK};
 use crate::processor::boxed;
 use crate::{Access, Cycles, Fault, Flow, Observer};
+
+const LIKELY: &[(u16, [u16; crate::threading::MOST])] = include!("likely.in");
 
 /// One slot for each even address.
 const SLOTS: usize = 1 << 19;
@@ -83,7 +84,7 @@ pub struct State {
     pub interrupt_shadow: bool,
 }
 
-/// The number of the handler that runs the instruction at `pc`: what `likely.rs` is counted in.
+/// The number of the handler that runs the instruction at `pc`: what `likely.in` is counted in.
 ///
 /// # Errors
 /// If there is no such instruction.

@@ -331,13 +331,9 @@ fn unconditional(kind: &Kind) -> Dataflow {
             let (first, words) = if double { (fd * 2, 2) } else { (fd, 1) };
             floats(first, words, r(rn), false)
         }
-        Kind::FloatLoadMany { double, first, count, rn, .. } => {
+        Kind::FloatMany { load, double, first, count, rn, .. } => {
             let (first, words) = if double { (first * 2, count * 2) } else { (first, count) };
-            floats(first, words, r(rn), true)
-        }
-        Kind::FloatStoreMany { double, first, count, rn, .. } => {
-            let (first, words) = if double { (first * 2, count * 2) } else { (first, count) };
-            floats(first, words, r(rn), false)
+            floats(first, words, r(rn), load)
         }
         Kind::Vmrs { rt: 15 } => simple(Registers::FP, Registers::NZCV),
         Kind::Vmrs { rt } => simple(Registers::FP, r(rt)),

@@ -9,7 +9,7 @@ use super::bus::Bus;
 use super::float;
 use super::insn::{Address, Barrier, Field, Hint, Insn, Kind, Moved, Mul, Shift, Source};
 use super::timing::{DIVIDE_LEAST, divide_cycles};
-use super::{Cpu, Exit, LR, PC, SP, Usage, ccr, control, psr};
+use super::{Cpu, Exit, LR, PC, Place, SP, Usage, ccr, control, psr};
 use crate::{Access, Cycles, Fault, Flow, Observer, Width};
 
 /// What the pipeline remembers of the instruction before, in `Cpu::recent`: registers that it wrote, in
@@ -156,9 +156,10 @@ impl Cpu {
         bus: &mut B,
         observer: &mut O,
         pc: u32,
-        (addr, width, at): (u32, Width, Cycles),
+        place: Place,
         store: Option<u32>,
     ) -> Result<u32, Exit> {
+        let (addr, width, at) = place;
         let done = match store {
             None => bus.read(addr, width, at),
             Some(value) => bus.write(addr, width, value, at).map(|()| value),
@@ -182,14 +183,14 @@ impl Cpu {
         bus: &mut B,
         observer: &mut O,
         pc: u32,
-        (addr, width, at): (u32, Width, Cycles),
+        place: Place,
         store: Option<u32>,
     ) -> Result<(u32, u32), Exit> {
+        let (addr, width, _) = place;
         if addr & (width.bytes() - 1) == 0 {
-            let value = self.access(bus, observer, pc, (addr, width, at), store)?;
-            return Ok((value, 0));
+            return Ok((self.access(bus, observer, pc, place, store)?, 0));
         }
-        self.access_unaligned(bus, observer, pc, (addr, width, at), store)
+        self.access_unaligned(bus, observer, pc, place, store)
     }
 
     #[cold]
@@ -199,9 +200,10 @@ impl Cpu {
         bus: &mut B,
         observer: &mut O,
         pc: u32,
-        (addr, width, at): (u32, Width, Cycles),
+        place: Place,
         store: Option<u32>,
     ) -> Result<(u32, u32), Exit> {
+        let (addr, width, at) = place;
         if bus.scb().ccr & ccr::UNALIGN_TRP != 0 {
             return usage(Usage::Unaligned, addr);
         }

@@ -10,7 +10,7 @@ use super::insn::{
 };
 use super::run::{general, it, leave, not_decoded};
 use super::timing::Timing;
-use super::{Cpu, LR, SP};
+use super::{Cpu, LR, Place, SP};
 use crate::threading::{dispatch, follow, handler};
 use crate::{Access, Cycles, Flow, Observer, Width};
 
@@ -500,9 +500,10 @@ fn access<B: Bus, O: Observer, const WORD: bool>(
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    (addr, width, at): (u32, Width, Cycles),
+    place: Place,
     stored: Option<u32>,
 ) -> Option<(u32, u32)> {
+    let (addr, width, at) = place;
     if addr & (width.bytes() - 1) == 0 {
         let (kind, plain) = match stored {
             None => (Access::Read, bus.read_plain(addr, width, at)),
@@ -518,7 +519,7 @@ fn access<B: Bus, O: Observer, const WORD: bool>(
             return Some((value, 0));
         }
     }
-    access_slow::<B, O, WORD>(cpu, bus, obs, pc, (addr, width, at), stored)
+    access_slow::<B, O, WORD>(cpu, bus, obs, pc, place, stored)
 }
 
 /// Not inlined: a handler that keeps a fault on its stack cannot jump to the next one.
@@ -528,13 +529,13 @@ fn access_slow<B: Bus, O: Observer, const WORD: bool>(
     bus: &mut B,
     obs: &mut O,
     pc: u32,
-    (addr, width, at): (u32, Width, Cycles),
+    place: Place,
     stored: Option<u32>,
 ) -> Option<(u32, u32)> {
     let done = if WORD {
-        cpu.access_word(bus, obs, pc, (addr, at), stored).map(|value| (value, 0))
+        cpu.access_word(bus, obs, pc, (place.0, place.2), stored).map(|value| (value, 0))
     } else {
-        cpu.access_any(bus, obs, pc, (addr, width, at), stored)
+        cpu.access_any(bus, obs, pc, place, stored)
     };
     done.map_err(|exit| cpu.fail(exit, pc)).ok()
 }

@@ -704,15 +704,8 @@ pub enum Kind {
         rn: u8,
         offset: i32,
     },
-    FloatLoadMany {
-        double: bool,
-        first: u8,
-        count: u8,
-        rn: u8,
-        writeback: bool,
-        before: bool,
-    },
-    FloatStoreMany {
+    FloatMany {
+        load: bool,
         double: bool,
         first: u8,
         count: u8,

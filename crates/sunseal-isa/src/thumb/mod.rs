@@ -14,7 +14,6 @@ mod execute;
 mod fast;
 mod float;
 mod insn;
-mod likely;
 mod run;
 mod text;
 mod timing;
@@ -27,6 +26,8 @@ pub use timing::Timing;
 
 use crate::breakpoints::Breakpoints;
 use crate::{Cycles, Fault};
+
+const LIKELY: &[(u16, [u16; crate::threading::MOST])] = include!("likely.in");
 
 /// Stack pointer.
 pub const SP: usize = 13;
@@ -89,6 +90,9 @@ impl Usage {
         1 << self as u8
     }
 }
+
+/// What is accessed: the address, how much of it, and when.
+type Place = (u32, crate::Width, Cycles);
 
 /// Why [`Cpu::run`] came back. The program counter is at the next instruction to run, except where said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,7 +182,7 @@ pub struct Pipeline {
     pub float_ready: Cycles,
 }
 
-/// The number of the handler that runs the instruction at `pc`: what `likely.rs` is counted in.
+/// The number of the handler that runs the instruction at `pc`: what `likely.in` is counted in.
 ///
 /// # Errors
 /// If there is no such instruction.
@@ -192,7 +196,7 @@ pub fn handler(
     Ok(fast::lower(&decode(pc, context, fetch)?, pc, timing, || 0).kind())
 }
 
-/// What `likely.rs` counts instructions of an IT block as, as far as what is behind them goes: those that others of
+/// What `likely.in` counts instructions of an IT block as, as far as what is behind them goes: those that others of
 /// the block follow, and the last.
 #[doc(hidden)]
 pub const IN_BLOCK: [usize; 2] = [fast::kind::IT as usize, fast::kind::IT_END as usize];

@@ -269,26 +269,6 @@ impl Insn {
         }
     }
 
-    fn float_many(&self, load: bool, kind: Kind) -> String {
-        let (Kind::FloatLoadMany { double, first, count, rn, writeback, before }
-        | Kind::FloatStoreMany { double, first, count, rn, writeback, before }) = kind
-        else {
-            return String::new();
-        };
-        let registers = floats(double, first, count);
-        if rn == 13 && writeback && before != load {
-            return self.line(if load { "VPOP" } else { "VPUSH" }, registers);
-        }
-        let name = match (load, before) {
-            (true, false) => "VLDMIA",
-            (true, true) => "VLDMDB",
-            (false, false) => "VSTMIA",
-            (false, true) => "VSTMDB",
-        };
-        let back = if writeback { "!" } else { "" };
-        self.line(name, format!("{}{back}, {registers}", R(rn)))
-    }
-
     fn text(&self) -> String {
         match self.kind {
             Kind::Alu { op, set, rd, rn, src } => self.alu(op, set, rd, rn, src),
@@ -391,15 +371,10 @@ impl Insn {
             }
             Kind::LoadMany { rn, list: registers, writeback, before }
             | Kind::StoreMany { rn, list: registers, writeback, before } => {
-                let load = matches!(self.kind, Kind::LoadMany { .. });
-                let name = match (load, before) {
-                    (true, false) => "LDM",
-                    (true, true) => "LDMDB",
-                    (false, false) => "STM",
-                    (false, true) => "STMDB",
-                };
+                let name = if matches!(self.kind, Kind::LoadMany { .. }) { "LDM" } else { "STM" };
                 let back = if writeback { "!" } else { "" };
-                self.line(name, format!("{}{back}, {}", R(rn), list(registers)))
+                let operands = format!("{}{back}, {}", R(rn), list(registers));
+                self.line(format!("{name}{}", if before { "DB" } else { "" }), operands)
             }
             Kind::LoadExclusive { moved: size, rt, rn, offset } => {
                 let addr = Address::Offset(rn, offset as i32);
@@ -520,8 +495,17 @@ impl Insn {
                 let addr = Address::Offset(rn, offset);
                 self.line(if load { "VLDR" } else { "VSTR" }, format!("{letter}{fd}, {addr}"))
             }
-            Kind::FloatLoadMany { .. } => self.float_many(true, self.kind),
-            Kind::FloatStoreMany { .. } => self.float_many(false, self.kind),
+            Kind::FloatMany { load, double, first, count, rn: 13, writeback: true, before }
+                if before != load =>
+            {
+                self.line(if load { "VPOP" } else { "VPUSH" }, floats(double, first, count))
+            }
+            Kind::FloatMany { load, double, first, count, rn, writeback, before } => {
+                let name = if load { "VLDM" } else { "VSTM" };
+                let back = if writeback { "!" } else { "" };
+                let operands = format!("{}{back}, {}", R(rn), floats(double, first, count));
+                self.line(format!("{name}{}", if before { "DB" } else { "IA" }), operands)
+            }
             Kind::Vmrs { rt: 15 } => self.line("VMRS", "APSR_nzcv, FPSCR"),
             Kind::Vmrs { rt } => self.line("VMRS", format!("{}, FPSCR", R(rt))),
             Kind::Vmsr { rt } => self.line("VMSR", format!("FPSCR, {}", R(rt))),

@@ -59,20 +59,19 @@ impl Bits {
 /// Words of the hardware multiplier, a bit each. Without supply it loses them all; the control bits alone are
 /// defined by the reset.
 mod word {
-    pub const OP1_LOW: u16 = 1;
-    pub const OP1_HIGH: u16 = 2;
-    pub const OP2_LOW: u16 = 4;
-    pub const OP2_HIGH: u16 = 8;
-    /// RES0; RES1 to RES3 follow.
-    pub const RES0: u16 = 16;
-    /// What 16 bits add to.
-    pub const LOW_RESULT: u16 = 3 * RES0;
-    pub const RESULT: u16 = 15 * RES0;
-    /// What goes beyond the 64 bits of the result: SUMEXT and MPYC.
-    pub const CARRY: u16 = 256;
-    pub const ALL: u16 = 511;
-    /// OP2L, and the result with it, as OP2H goes on from them.
-    pub const HALF: u16 = 512;
+    sunseal_trace::constants! { pub u16:
+        OP1_LOW 1, OP1_HIGH 2, OP2_LOW 4, OP2_HIGH 8,
+        /// RES0; RES1 to RES3 follow.
+        RES0 16,
+        /// What 16 bits add to.
+        LOW_RESULT 3 * RES0,
+        RESULT 15 * RES0,
+        /// What goes beyond the 64 bits of the result: SUMEXT and MPYC.
+        CARRY 256,
+        ALL 511,
+        /// OP2L, and the result with it, as OP2H goes on from them.
+        HALF 512,
+    }
 }
 
 /// The multiplier as a run goes on behind a power-up (SLAU208, MPY32 registers).

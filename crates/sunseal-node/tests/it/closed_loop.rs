@@ -283,39 +283,45 @@ fn a_bad_scenario_file_is_one_sentence_with_file_and_key() {
         assert!(!text.contains('\n') && text.contains(dir.to_str().unwrap()), "{text}");
         text
     };
-    let t = told("unknown-key", "[supply]\ncapacitance = 1\n");
-    assert!(
-        t.contains("unknown-key.toml: line 6, supply.capacitance: unknown field `capacitance`"),
-        "{t}"
-    );
-    let t = told("negative", "[supply]\ncapacitance_f = -0.5\n");
-    assert!(
-        t.ends_with("negative.toml: supply.capacitance_f is -0.5; it must be a number above zero"),
-        "{t}"
-    );
-    let t = told("back", "[harvest]\ntrace = \"back.csv\"\n");
-    assert!(t.ends_with("back.csv, line 5: time_s goes from 60 to 30; it must always grow"), "{t}");
-    let t = told("gone", "[harvest]\ntrace = \"gone.csv\"\n");
-    assert!(t.contains("gone.csv"), "{t}");
-    let t = told("too-full", "[supply]\ninitial_v = 6.0\n");
-    assert!(
-        t.ends_with("too-full.toml: supply.initial_v is 6; the store lies between 0 and 5 V"),
-        "{t}"
-    );
-    let t = told("too-low", "[power]\nvcc_v = 1.5\n");
-    assert!(
-        t.contains("too-low.toml: power.vcc_v: 1.5 V is below the lowest supply voltage, 1.8 V"),
-        "{t}"
-    );
-    let t = told("weather", "[harvest.sunlight]\nday = \"06-21\"\n");
-    assert!(
-        t.contains("weather.toml: harvest.sunlight is weather, which the engine does not read"),
-        "{t}"
-    );
-    let t = told("not-a-node", "[node]\nperiod_s = 60\n");
-    assert!(t.contains("sound.elf: it has no symbol `node_config`"), "{t}");
-    let t = told("short", "start_s = 100\n[harvest]\ntrace = \"short.csv\"\n");
-    assert!(t.contains("short.csv"), "{t}");
+    // Behind what ends the sentence stands a new line.
+    for (name, more, said) in [
+        (
+            "unknown-key",
+            "[supply]\ncapacitance = 1\n",
+            "unknown-key.toml: line 6, supply.capacitance: unknown field `capacitance`",
+        ),
+        (
+            "negative",
+            "[supply]\ncapacitance_f = -0.5\n",
+            "negative.toml: supply.capacitance_f is -0.5; it must be a number above zero\n",
+        ),
+        (
+            "back",
+            "[harvest]\ntrace = \"back.csv\"\n",
+            "back.csv, line 5: time_s goes from 60 to 30; it must always grow\n",
+        ),
+        ("gone", "[harvest]\ntrace = \"gone.csv\"\n", "gone.csv"),
+        (
+            "too-full",
+            "[supply]\ninitial_v = 6.0\n",
+            "too-full.toml: supply.initial_v is 6; the store lies between 0 and 5 V\n",
+        ),
+        (
+            "too-low",
+            "[power]\nvcc_v = 1.5\n",
+            "too-low.toml: power.vcc_v: 1.5 V is below the lowest supply voltage, 1.8 V",
+        ),
+        (
+            "weather",
+            "[harvest.sunlight]\nday = \"06-21\"\n",
+            "weather.toml: harvest.sunlight is weather, which the engine does not read",
+        ),
+        ("not-a-node", "[node]\nperiod_s = 60\n", "sound.elf: it has no symbol `node_config`"),
+        ("short", "start_s = 100\n[harvest]\ntrace = \"short.csv\"\n", "short.csv"),
+    ] {
+        let text = told(name, more) + "\n";
+        assert!(text.contains(said), "{text}");
+    }
 }
 
 #[test]

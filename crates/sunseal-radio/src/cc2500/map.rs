@@ -3,32 +3,12 @@
 
 /// Register addresses (SWRS040C, table 36).
 pub(super) mod reg {
-    pub const IOCFG2: u8 = 0x00;
-    pub const IOCFG0: u8 = 0x02;
-    pub const FIFOTHR: u8 = 0x03;
-    pub const SYNC1: u8 = 0x04;
-    pub const PKTLEN: u8 = 0x06;
-    pub const PKTCTRL1: u8 = 0x07;
-    pub const PKTCTRL0: u8 = 0x08;
-    pub const ADDR: u8 = 0x09;
-    pub const CHANNR: u8 = 0x0A;
-    pub const FREQ2: u8 = 0x0D;
-    pub const MDMCFG4: u8 = 0x10;
-    pub const MDMCFG3: u8 = 0x11;
-    pub const MDMCFG2: u8 = 0x12;
-    pub const MDMCFG1: u8 = 0x13;
-    pub const MDMCFG0: u8 = 0x14;
-    pub const MCSM2: u8 = 0x16;
-    pub const MCSM1: u8 = 0x17;
-    pub const MCSM0: u8 = 0x18;
-    pub const AGCCTRL2: u8 = 0x1B;
-    pub const AGCCTRL1: u8 = 0x1C;
-    pub const WOREVT1: u8 = 0x1E;
-    pub const WORCTRL: u8 = 0x20;
-    pub const FREND0: u8 = 0x22;
-    pub const LAST: u8 = 0x2E;
-    pub const PATABLE: u8 = 0x3E;
-    pub const FIFO: u8 = 0x3F;
+    sunseal_trace::constants! { pub u8:
+        IOCFG2 0x00, IOCFG0 0x02, FIFOTHR 0x03, SYNC1 0x04, PKTLEN 0x06, PKTCTRL1 0x07,
+        PKTCTRL0 0x08, ADDR 0x09, CHANNR 0x0A, FREQ2 0x0D, MDMCFG4 0x10, MDMCFG3 0x11, MDMCFG2 0x12,
+        MDMCFG1 0x13, MDMCFG0 0x14, MCSM2 0x16, MCSM1 0x17, MCSM0 0x18, AGCCTRL2 0x1B,
+        AGCCTRL1 0x1C, WOREVT1 0x1E, WORCTRL 0x20, FREND0 0x22, LAST 0x2E, PATABLE 0x3E, FIFO 0x3F,
+    }
 }
 
 /// Values after a reset, from IOCFG2 (0x00) to TEST0 (0x2E): SWRS040C, table 36. Recalled.

@@ -5,83 +5,35 @@ use crate::chip::preset;
 
 /// Register addresses (SWRS068, section 28).
 pub(super) mod reg {
-    pub const FRMFILT0: u16 = 0x00;
-    pub const FRMFILT1: u16 = 0x01;
-    pub const SRCMATCH: u16 = 0x02;
-    pub const SRCSHORTEN0: u16 = 0x04;
-    pub const SRCEXTEN0: u16 = 0x08;
-    pub const FRMCTRL0: u16 = 0x0C;
-    pub const FRMCTRL1: u16 = 0x0D;
-    pub const RXENABLE0: u16 = 0x0E;
-    pub const RXENABLE1: u16 = 0x0F;
-    pub const EXCFLAG0: u16 = 0x10;
-    pub const EXCFLAG2: u16 = 0x12;
-    pub const EXCMASKA0: u16 = 0x14;
-    pub const EXCMASKB0: u16 = 0x18;
-    pub const EXCBINDX0: u16 = 0x1C;
-    pub const EXCBINDY1: u16 = 0x1F;
-    pub const GPIOCTRL0: u16 = 0x20;
-    pub const GPIOCTRL5: u16 = 0x25;
-    pub const GPIOPOLARITY: u16 = 0x26;
-    pub const DPUSTAT: u16 = 0x2C;
-    pub const FREQCTRL: u16 = 0x2E;
-    pub const TXPOWER: u16 = 0x30;
-    pub const FSMSTAT0: u16 = 0x32;
-    pub const FSMSTAT1: u16 = 0x33;
-    pub const FIFOPCTRL: u16 = 0x34;
-    pub const FSMCTRL: u16 = 0x35;
-    pub const CCACTRL0: u16 = 0x36;
-    pub const CCACTRL1: u16 = 0x37;
-    pub const RSSI: u16 = 0x38;
-    pub const RSSISTAT: u16 = 0x39;
-    pub const RXFIRST: u16 = 0x3C;
-    pub const RXFIFOCNT: u16 = 0x3E;
-    pub const TXFIFOCNT: u16 = 0x3F;
-    pub const CHIPID: u16 = 0x40;
-    pub const VERSION: u16 = 0x42;
-    pub const EXTCLOCK: u16 = 0x44;
-    pub const MDMCTRL0: u16 = 0x46;
-    pub const MDMCTRL1: u16 = 0x47;
+    sunseal_trace::constants! { pub u16:
+        FRMFILT0 0x00, FRMFILT1 0x01, SRCMATCH 0x02, SRCSHORTEN0 0x04, SRCEXTEN0 0x08,
+        FRMCTRL0 0x0C, FRMCTRL1 0x0D, RXENABLE0 0x0E, RXENABLE1 0x0F, EXCFLAG0 0x10, EXCFLAG2 0x12,
+        EXCMASKA0 0x14, EXCMASKB0 0x18, EXCBINDX0 0x1C, EXCBINDY1 0x1F, GPIOCTRL0 0x20,
+        GPIOCTRL5 0x25, GPIOPOLARITY 0x26, DPUSTAT 0x2C, FREQCTRL 0x2E, TXPOWER 0x30, FSMSTAT0 0x32,
+        FSMSTAT1 0x33, FIFOPCTRL 0x34, FSMCTRL 0x35, CCACTRL0 0x36, CCACTRL1 0x37, RSSI 0x38,
+        RSSISTAT 0x39, RXFIRST 0x3C, RXFIFOCNT 0x3E, TXFIFOCNT 0x3F, CHIPID 0x40, VERSION 0x42,
+        EXTCLOCK 0x44, MDMCTRL0 0x46, MDMCTRL1 0x47,
+    }
 }
 
 /// Memory map (section 12).
 pub(super) mod ram {
-    pub const TXFIFO: u16 = 0x100;
-    pub const RXFIFO: u16 = 0x180;
-    pub const FREE: u16 = 0x200;
-    pub const SOURCES: u16 = 0x380;
-    pub const SRCRESMASK: u16 = 0x3E0;
-    pub const SRCRESINDEX: u16 = 0x3E3;
-    pub const SRCSHORTPENDEN: u16 = 0x3E4;
-    pub const SRCEXTPENDEN: u16 = 0x3E7;
-    pub const EXTADDR: u16 = 0x3EA;
-    pub const PANID: u16 = 0x3F2;
-    pub const SHORTADDR: u16 = 0x3F4;
-    pub const END: u16 = 0x400;
+    sunseal_trace::constants! { pub u16:
+        TXFIFO 0x100, RXFIFO 0x180, FREE 0x200, SOURCES 0x380, SRCRESMASK 0x3E0, SRCRESINDEX 0x3E3,
+        SRCSHORTPENDEN 0x3E4, SRCEXTPENDEN 0x3E7, EXTADDR 0x3EA, PANID 0x3F2, SHORTADDR 0x3F4,
+        END 0x400,
+    }
 }
 
 /// Exceptions by number (table 14).
 pub(super) mod exception {
-    pub const RF_IDLE: u8 = 0x00;
-    pub const TX_FRM_DONE: u8 = 0x01;
-    pub const TX_ACK_DONE: u8 = 0x02;
-    pub const TX_UNDERFLOW: u8 = 0x03;
-    pub const TX_OVERFLOW: u8 = 0x04;
-    pub const RX_UNDERFLOW: u8 = 0x05;
-    pub const RX_OVERFLOW: u8 = 0x06;
-    pub const RXENABLE_ZERO: u8 = 0x07;
-    pub const RX_FRM_DONE: u8 = 0x08;
-    pub const RX_FRM_ACCEPTED: u8 = 0x09;
-    pub const SRC_MATCH_DONE: u8 = 0x0A;
-    pub const SRC_MATCH_FOUND: u8 = 0x0B;
-    pub const FIFOP: u8 = 0x0C;
-    pub const SFD: u8 = 0x0D;
-    pub const DPU_DONE_L: u8 = 0x0E;
-    pub const MEMADDR_ERROR: u8 = 0x10;
-    pub const USAGE_ERROR: u8 = 0x11;
-    pub const OPERAND_ERROR: u8 = 0x12;
-    pub const SPI_ERROR: u8 = 0x13;
-    pub const RX_FRM_ABORTED: u8 = 0x15;
+    sunseal_trace::constants! { pub u8:
+        RF_IDLE 0x00, TX_FRM_DONE 0x01, TX_ACK_DONE 0x02, TX_UNDERFLOW 0x03, TX_OVERFLOW 0x04,
+        RX_UNDERFLOW 0x05, RX_OVERFLOW 0x06, RXENABLE_ZERO 0x07, RX_FRM_DONE 0x08,
+        RX_FRM_ACCEPTED 0x09, SRC_MATCH_DONE 0x0A, SRC_MATCH_FOUND 0x0B, FIFOP 0x0C, SFD 0x0D,
+        DPU_DONE_L 0x0E, MEMADDR_ERROR 0x10, USAGE_ERROR 0x11, OPERAND_ERROR 0x12, SPI_ERROR 0x13,
+        RX_FRM_ABORTED 0x15,
+    }
 }
 
 /// Values after a reset of the registers 0x00 to 0x7F.

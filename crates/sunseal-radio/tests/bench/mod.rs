@@ -24,6 +24,13 @@ pub fn near() -> Medium {
     Medium::new(MediumConfig { loss: LinkLoss::Fixed { loss_db: 60.0 }, ..MediumConfig::default() })
 }
 
+/// Two chips in each other's range, at addresses 1 and 2.
+pub fn two(ready: impl Fn(Option<&Medium>, u16) -> Bench) -> (Medium, Bench, Bench) {
+    let m = near();
+    let (a, b) = (ready(Some(&m), 1), ready(Some(&m), 2));
+    (m, a, b)
+}
+
 /// Registers of a CC2500 as the node's driver sets them: 250 kBd, 4 byte preamble, 30/32 sync, variable length, CRC,
 /// status appended, calibration on leaving IDLE, back to IDLE after a packet.
 pub const CC2500_AS_THE_NODE: [(u8, u8); 7] = [

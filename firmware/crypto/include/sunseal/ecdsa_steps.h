@@ -106,15 +106,16 @@ struct sunseal_ecdsa_secp160r1_sign {
         struct sunseal_scalarmul_secp160r1 point;
     } u;
 };
+struct sunseal_nonce_sha256 {
+    struct sunseal_hmac_sha256 hmac;
+    uint8_t v[32];
+    uint8_t entropy[32];
+};
 struct sunseal_ecdsa_p224_sign {
     uint32_t phase;
     uint16_t d[14], e[14], k[14], r[14];
     union {
-        struct {
-            struct sunseal_hmac_sha256 hmac;
-            uint8_t v[32];
-            uint8_t entropy[32];
-        } nonce;
+        struct sunseal_nonce_sha256 nonce;
         struct sunseal_scalarmul_p224 point;
     } u;
 };
@@ -122,11 +123,7 @@ struct sunseal_ecdsa_p256_sign {
     uint32_t phase;
     uint16_t d[16], e[16], k[16], r[16];
     union {
-        struct {
-            struct sunseal_hmac_sha256 hmac;
-            uint8_t v[32];
-            uint8_t entropy[32];
-        } nonce;
+        struct sunseal_nonce_sha256 nonce;
         struct sunseal_scalarmul_p256 point;
     } u;
 };

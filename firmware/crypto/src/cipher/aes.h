@@ -31,6 +31,18 @@ int sunseal_aes128_tbox_ctr(const void *schedule, uint8_t *out, const uint8_t *i
 #define SUNSEAL_AES128_TBOX_CTR NULL
 #endif
 
+/* A function for any number of blocks, by block(): round keys, output, input, two states. */
+#define SUNSEAL_AES128_BYTES(name)                                                                 \
+    int name(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {               \
+        const struct sunseal_aes128 *aes = schedule;                                               \
+        uint8_t states[32];                                                                        \
+        for (; blocks > 0; blocks--, out += 16, in += 16) {                                        \
+            block((const uint8_t *)aes->round_keys, out, in, states, states + 16);                 \
+        }                                                                                          \
+        sunseal_wipe(states, sizeof states);                                                       \
+        return SUNSEAL_OK;                                                                         \
+    }
+
 #define SUNSEAL_AES128_BLOCK(schedule, blocks, set, enc, dec, counter)                             \
     {.block_bytes = 16,                                                                            \
      .key_bytes = 16,                                                                              \

@@ -7,6 +7,7 @@
     .syntax unified
     .thumb
 #include "function.inc"
+#include "swap_armv7em.inc"
 
     .set WAITING, 18
     .set FRAME, 4*(WAITING + 2)
@@ -18,28 +19,11 @@
     ldr.w   r0, [sp, #4*WAITING]
     .endm
 
-    /* Bits of a that mask << shift names, and bits of b that mask names, change places. */
-    .macro swap_step a, b, shift, mask
-    eor.w   r12, \b, \a, lsr #\shift
-    and.w   r12, r12, #\mask
-    eor.w   \b, \b, r12
-    eor.w   \a, \a, r12, lsl #\shift
-    .endm
-
     /* Words of columns to slices, and back */
     .macro turn
-    swap_step r4, r5, 1, 0x55555555
-    swap_step r6, r7, 1, 0x55555555
-    swap_step r8, r9, 1, 0x55555555
-    swap_step r10, r11, 1, 0x55555555
-    swap_step r4, r6, 2, 0x33333333
-    swap_step r5, r7, 2, 0x33333333
-    swap_step r8, r10, 2, 0x33333333
-    swap_step r9, r11, 2, 0x33333333
-    swap_step r4, r8, 4, 0x0f0f0f0f
-    swap_step r5, r9, 4, 0x0f0f0f0f
-    swap_step r6, r10, 4, 0x0f0f0f0f
-    swap_step r7, r11, 4, 0x0f0f0f0f
+    swap_steps 1, 0x55555555, r12,  r4, r5,  r6, r7,  r8, r9,  r10, r11
+    swap_steps 2, 0x33333333, r12,  r4, r6,  r5, r7,  r8, r10,  r9, r11
+    swap_steps 4, 0x0f0f0f0f, r12,  r4, r8,  r5, r9,  r6, r10,  r7, r11
     .endm
 
     .macro add_key
@@ -187,7 +171,7 @@
     substitute
     .irp q, r4, r5, r6, r7, r8, r9, r10, r11
     /* Ten ShiftRows are two: rows 1 and 3 by two columns. */
-    swap_step \q, \q, 4, 0x0f000f00
+    swap_step 4, 0x0f000f00, r12, \q, \q
     .endr
     add_key
     turn

@@ -39,13 +39,4 @@ static void block(const uint8_t *key, uint8_t *out, const uint8_t *in, uint8_t *
     }
 }
 
-int sunseal_aes128_sbox_encrypt(const void *schedule, uint8_t *out, const uint8_t *in,
-                                size_t blocks) {
-    const struct sunseal_aes128 *aes = schedule;
-    uint8_t states[32];
-    for (; blocks > 0; blocks--, out += 16, in += 16) {
-        block((const uint8_t *)aes->round_keys, out, in, states, states + 16);
-    }
-    sunseal_wipe(states, sizeof states);
-    return SUNSEAL_OK;
-}
+SUNSEAL_AES128_BYTES(sunseal_aes128_sbox_encrypt)

@@ -23,6 +23,19 @@ static uint32_t last(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
            (uint32_t)aes_s[c >> 16 & 255] << 16 | (uint32_t)aes_s[d >> 24] << 24;
 }
 
+/* A round of the state: each column of those that ShiftRows brings together. */
+#define COLUMNS(of)                                                                                \
+    do {                                                                                           \
+        a = of(s[0], s[1], s[2], s[3]) ^ key[0];                                                   \
+        b = of(s[1], s[2], s[3], s[0]) ^ key[1];                                                   \
+        c = of(s[2], s[3], s[0], s[1]) ^ key[2];                                                   \
+        d = of(s[3], s[0], s[1], s[2]) ^ key[3];                                                   \
+        s[0] = a;                                                                                  \
+        s[1] = b;                                                                                  \
+        s[2] = c;                                                                                  \
+        s[3] = d;                                                                                  \
+    } while (0)
+
 int sunseal_aes128_tbox_encrypt(const void *schedule, uint8_t *out, const uint8_t *in,
                                 size_t blocks) {
     const struct sunseal_aes128 *aes = schedule;
@@ -34,23 +47,9 @@ int sunseal_aes128_tbox_encrypt(const void *schedule, uint8_t *out, const uint8_
             s[i] ^= *key++;
         }
         for (uint8_t round = 1; round < 10; round++, key += 4) {
-            a = column(s[0], s[1], s[2], s[3]) ^ key[0];
-            b = column(s[1], s[2], s[3], s[0]) ^ key[1];
-            c = column(s[2], s[3], s[0], s[1]) ^ key[2];
-            d = column(s[3], s[0], s[1], s[2]) ^ key[3];
-            s[0] = a;
-            s[1] = b;
-            s[2] = c;
-            s[3] = d;
+            COLUMNS(column);
         }
-        a = last(s[0], s[1], s[2], s[3]) ^ key[0];
-        b = last(s[1], s[2], s[3], s[0]) ^ key[1];
-        c = last(s[2], s[3], s[0], s[1]) ^ key[2];
-        d = last(s[3], s[0], s[1], s[2]) ^ key[3];
-        s[0] = a;
-        s[1] = b;
-        s[2] = c;
-        s[3] = d;
+        COLUMNS(last);
         memcpy(out, s, 16);
     }
     return SUNSEAL_OK;

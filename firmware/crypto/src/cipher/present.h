@@ -53,21 +53,15 @@ int sunseal_present_decrypt(const void *schedule, uint8_t *out, const uint8_t *i
 
 /* The axis of single bits, or of groups of four, comes into the words; in each word both change
  * places. */
-#define SUNSEAL_PRESENT_TURN_ONES(a, b, c, d)                                                      \
+#define SUNSEAL_PRESENT_TURN(a, b, c, d, n, near, far)                                             \
     do {                                                                                           \
-        SUNSEAL_PRESENT_SWAP(a, b, 1, 0x5555);                                                     \
-        SUNSEAL_PRESENT_SWAP(c, d, 1, 0x5555);                                                     \
-        SUNSEAL_PRESENT_SWAP(a, c, 2, 0x3333);                                                     \
-        SUNSEAL_PRESENT_SWAP(b, d, 2, 0x3333);                                                     \
+        SUNSEAL_PRESENT_SWAP(a, b, n, near);                                                       \
+        SUNSEAL_PRESENT_SWAP(c, d, n, near);                                                       \
+        SUNSEAL_PRESENT_SWAP(a, c, 2 * (n), far);                                                  \
+        SUNSEAL_PRESENT_SWAP(b, d, 2 * (n), far);                                                  \
     } while (0)
-
-#define SUNSEAL_PRESENT_TURN_FOURS(a, b, c, d)                                                     \
-    do {                                                                                           \
-        SUNSEAL_PRESENT_SWAP(a, b, 4, 0x0f0f);                                                     \
-        SUNSEAL_PRESENT_SWAP(c, d, 4, 0x0f0f);                                                     \
-        SUNSEAL_PRESENT_SWAP(a, c, 8, 0x00ff);                                                     \
-        SUNSEAL_PRESENT_SWAP(b, d, 8, 0x00ff);                                                     \
-    } while (0)
+#define SUNSEAL_PRESENT_TURN_ONES(a, b, c, d) SUNSEAL_PRESENT_TURN(a, b, c, d, 1, 0x5555, 0x3333)
+#define SUNSEAL_PRESENT_TURN_FOURS(a, b, c, d) SUNSEAL_PRESENT_TURN(a, b, c, d, 4, 0x0f0f, 0x00ff)
 
 #define SUNSEAL_PRESENT_TURN_WORD(w)                                                               \
     do {                                                                                           \

@@ -6,29 +6,18 @@
     .syntax unified
     .thumb
 #include "function.inc"
-
-    /* Bits of a that mask << shift names, and bits of b that mask names, change places. */
-    .macro swap_step a, b, shift, mask, t
-    eor.w   \t, \b, \a, lsr #\shift
-    and.w   \t, \t, #\mask
-    eor.w   \b, \b, \t
-    eor.w   \a, \a, \t, lsl #\shift
-    .endm
+#include "swap_armv7em.inc"
 
     /* The axis of single bits comes into the words. */
     .macro turn_ones a, b, c, d, t
-    swap_step \a, \b, 1, 0x55555555, \t
-    swap_step \c, \d, 1, 0x55555555, \t
-    swap_step \a, \c, 2, 0x33333333, \t
-    swap_step \b, \d, 2, 0x33333333, \t
+    swap_steps 1, 0x55555555, \t,  \a, \b,  \c, \d
+    swap_steps 2, 0x33333333, \t,  \a, \c,  \b, \d
     .endm
 
     /* The axis of groups of four bits does. */
     .macro turn_fours a, b, c, d, t
-    swap_step \a, \b, 4, 0x0f0f0f0f, \t
-    swap_step \c, \d, 4, 0x0f0f0f0f, \t
-    swap_step \a, \c, 8, 0x00ff00ff, \t
-    swap_step \b, \d, 8, 0x00ff00ff, \t
+    swap_steps 4, 0x0f0f0f0f, \t,  \a, \b,  \c, \d
+    swap_steps 8, 0x00ff00ff, \t,  \a, \c,  \b, \d
     .endm
 
     /* Round key and S-box (Courtois, Hulme and Mourouzis, eprint 2011/475): bits 0 to 3 in a b c d before, in
@@ -62,7 +51,7 @@
 
     /* Bits 4l + h become bits 4h + l. */
     .macro turn_word w, t
-    swap_step \w, \w, 3, 0x0a0a0a0a, \t
+    swap_step 3, 0x0a0a0a0a, \t, \w, \w
     eor.w   \t, \w, \w, lsr #6
     and.w   \t, \t, r3
     eor.w   \w, \w, \t

@@ -103,21 +103,11 @@
     xor     \t, \w
     .endm
 
-; Slice \w of the big-endian block at r14
-    .macro load_word w
-    mov.b   @r14+, \w
-    swpb    \w
-    mov.b   @r14+, r15
-    bis     r15, \w
-    .endm
-
 ; Adds the last round key and stores at r12
-    .macro store_word w, at
+    .macro finish_word w, at
     turn_word \w, r8
     xor     @r13+, \w
-    mov.b   \w, \at+1(r12)
-    swpb    \w
-    mov.b   \w, \at(r12)
+    store_word \w, \at
     .endm
 
 ; name:       int sunseal_present_encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks)
@@ -153,10 +143,10 @@
     dec     r15
     jnz     2b
     mov     2(sp), r12
-    store_word r4, 6
-    store_word r5, 4
-    store_word r6, 2
-    store_word r7, 0
+    finish_word r4, 6
+    finish_word r5, 4
+    finish_word r6, 2
+    finish_word r7, 0
     add     #8, 2(sp)
     dec     4(sp)
     jnz     1b

@@ -35,19 +35,6 @@
     pairs   add, addc, r8, \w_lo,  r9, \w_hi
     .endm
 
-    .macro load_word w
-    mov.b   @r14+, \w
-    swpb    \w
-    mov.b   @r14+, r15
-    bis     r15, \w
-    .endm
-
-    .macro store_word w, at
-    mov.b   \w, \at+1(r12)
-    swpb    \w
-    mov.b   \w, \at(r12)
-    .endm
-
 ; name:       int sunseal_xtea_encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks)
 ; registers:  r5:r4, r7:r6 = block, r8..r12 = scratch, r13 = round keys, r14 = in, then count, r15 = 0xff00
 ; stack:      24 bytes with the return address

@@ -27,22 +27,6 @@
     \next   CARRY, ZERO
     .endm
 
-    .macro add_limb limb, other
-    limbs   add, adc, \limb, \other
-    .endm
-
-    .macro sub_limb limb, other
-    limbs   sub, sbc, \limb, \other
-    .endm
-
-    .macro add_memory limb, at
-    limb_at add, adc, \limb, \at
-    .endm
-
-    .macro sub_memory limb, at
-    limb_at sub, sbc, \limb, \at
-    .endm
-
 ; limb += CARRY
     .macro take_carry limb
     mov     BYTE, CARRY
@@ -82,55 +66,55 @@
     to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
     neg     CARRY
-    add_limb 26, M3
-    add_limb 26, M0
+    limbs   add, adc, 26, M3
+    limbs   add, adc, 26, M0
     store_bytes 4, Z + 24, 26
     load_bytes 4, 26, Z + 28
     add     r26, CARRY
     to_all  3, adc, 27, ZERO
     sbc     CARRY, CARRY
     neg     CARRY
-    add_limb 26, M4
-    add_limb 26, M1
-    sub_limb 26, M0
+    limbs   add, adc, 26, M4
+    limbs   add, adc, 26, M1
+    limbs   sub, sbc, 26, M0
     store_bytes 4, Z + 28, 26
     ; limb i of the result: t[8 + i] + m[i] + m[i + 2] - m[i + 1] + m[i + 5], as far as m has them
     take_carry M0
-    add_limb M0, M2
-    sub_limb M0, M1
-    add_limb M0, M5
-    add_memory M0, 32
+    limbs   add, adc, M0, M2
+    limbs   sub, sbc, M0, M1
+    limbs   add, adc, M0, M5
+    limb_at add, adc, M0, 32
     take_carry M1
-    add_limb M1, M3
-    sub_limb M1, M2
-    add_memory M1, 24
-    add_memory M1, 36
+    limbs   add, adc, M1, M3
+    limbs   sub, sbc, M1, M2
+    limb_at add, adc, M1, 24
+    limb_at add, adc, M1, 36
     take_carry M2
-    add_limb M2, M4
-    sub_limb M2, M3
-    add_memory M2, 28
-    add_memory M2, 40
+    limbs   add, adc, M2, M4
+    limbs   sub, sbc, M2, M3
+    limb_at add, adc, M2, 28
+    limb_at add, adc, M2, 40
     take_carry M3
-    add_limb M3, M5
-    sub_limb M3, M4
-    add_memory M3, 44
+    limbs   add, adc, M3, M5
+    limbs   sub, sbc, M3, M4
+    limb_at add, adc, M3, 44
     take_carry M4
-    add_memory M4, 24
-    sub_limb M4, M5
-    add_memory M4, 48
+    limb_at add, adc, M4, 24
+    limbs   sub, sbc, M4, M5
+    limb_at add, adc, M4, 48
     take_carry M5
-    add_memory M5, 28
-    sub_memory M5, 24
-    add_memory M5, 52
+    limb_at add, adc, M5, 28
+    limb_at sub, sbc, M5, 24
+    limb_at add, adc, M5, 52
     store_bytes 4, Z + 0, M0
     store_bytes 4, Z + 4, M1
     load_bytes 4, 2, Z + 24
     load_bytes 4, 6, Z + 28
     take_carry 2
-    sub_limb 2, 6
-    add_memory 2, 56
+    limbs   sub, sbc, 2, 6
+    limb_at add, adc, 2, 56
     take_carry 6
-    add_memory 6, 60
+    limb_at add, adc, 6, 60
     ; (2^512 + 2^256 p) / 2^256 < 2^256 + p: the carry is 0 or 1, and one subtraction is enough
     pop     r27
     pop     r26

@@ -114,18 +114,7 @@ sunseal_sha256_k:
 ; stack:      310 bytes with the return address
 ; cycles:     20744
     function sunseal_sha256_compress
-    enter   288
-    push    r25
-    push    r24
-    movw    r26, r24
-    subi    r28, lo8(-257)
-    sbci    r29, hi8(-257)
-    movw    r30, r28
-    ldi     r24, 32
-1:  ld      r0, X+
-    st      Z+, r0
-    dec     r24
-    brne    1b
+    enter_with_state 288, 257, 32
     movw    r26, r22                        ; words 0 to 15 of the block, downwards
     sbiw    r28, 4
     ldi     r24, 16

@@ -69,18 +69,7 @@ sunseal_sha512_k:
 ; stack:      727 bytes with the return address
 ; cycles:     55566
     function sunseal_sha512_compress
-    enter   704
-    push    r25
-    push    r24
-    movw    r26, r24
-    subi    r28, lo8(-641)
-    sbci    r29, hi8(-641)
-    movw    r30, r28
-    ldi     r24, 64
-1:  ld      r0, X+
-    st      Z+, r0
-    dec     r24
-    brne    1b
+    enter_with_state 704, 641, 64
     movw    r26, r22
     ldi     r24, 128                        ; words 0 to 15 of the block, downwards
 2:  ld      r0, X+

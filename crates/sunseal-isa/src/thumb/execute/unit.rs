@@ -161,13 +161,11 @@ impl Cpu {
                 let addr = base_of(self, rn).wrapping_add_signed(offset);
                 (false, double, fd, 1, rn, addr, None)
             }
-            Kind::FloatLoadMany { double, first, count, rn, writeback, before }
-            | Kind::FloatStoreMany { double, first, count, rn, writeback, before } => {
+            Kind::FloatMany { load, double, first, count, rn, writeback, before } => {
                 let bytes = u32::from(count) * if double { 8 } else { 4 };
                 let base = base_of(self, rn);
                 let low = if before { base.wrapping_sub(bytes) } else { base };
                 let end = if before { low } else { base.wrapping_add(bytes) };
-                let load = matches!(kind, Kind::FloatLoadMany { .. });
                 (load, double, first, count, rn, low, writeback.then_some(end))
             }
             _ => unreachable!("{kind:?} has its arm in execute or execute_float"),

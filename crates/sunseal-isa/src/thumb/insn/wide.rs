@@ -745,11 +745,7 @@ fn float_memory(a: u32, b: u32, double: bool) -> Decoded {
         let most = if double { 16 } else { 32 };
         no_if(count == 0 || last > most, "UNPREDICTABLE: no register, or more than exist")?;
         not_pc([rn])?;
-        Ok(if load {
-            Kind::FloatLoadMany { double, first: fd, count, rn, writeback, before }
-        } else {
-            Kind::FloatStoreMany { double, first: fd, count, rn, writeback, before }
-        })
+        Ok(Kind::FloatMany { load, double, first: fd, count, rn, writeback, before })
     };
     match (p, u, w) {
         (false, false, false) if d != 0 => {
