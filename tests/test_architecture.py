@@ -22,7 +22,7 @@ MAY_USE: dict[str, set[str]] = {
     "sunseal-part": {"sunseal-trace"},
     "sunseal-registers": set(),
     "sunseal-dev": {"sunseal-isa", "sunseal-mcu"},
-    "sunseal-mcu": {"sunseal-trace", "sunseal-isa", "sunseal-part", "sunseal-data"},
+    "sunseal-mcu": {"sunseal-trace", "sunseal-isa", "sunseal-part", "sunseal-data", "sunseal-registers"},
     "sunseal-power": {"sunseal-trace", "sunseal-data"},
     "sunseal-link": set(),
     "sunseal-radio": {"sunseal-trace", "sunseal-part", "sunseal-mcu", "sunseal-link", "sunseal-data"},

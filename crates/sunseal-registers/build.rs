@@ -14,6 +14,6 @@ fn main() {
     let run = Command::new("python3").arg(&script).arg("rust").arg(&out).status();
     assert!(
         run.as_ref().is_ok_and(std::process::ExitStatus::success),
-        "the constants of tests are made of data/ by python3, 3.11 or later: {run:?}"
+        "registers are made of data/ by python3, 3.11 or later: {run:?}"
     );
 }

@@ -12,7 +12,6 @@
 #define LFXT_DCO_DCO 0x00000033 /* ACLK, BCLK from LFXT; SMCLK, HSMCLK, MCLK from the DCO */
 #define PCM_KEY 0x695A0000u
 #define AM_LDO_VCORE1 1u
-#define PMR_BUSY 0x100
 
 #define RTCTEVIE 0x40
 #define EVERY_MINUTE 0

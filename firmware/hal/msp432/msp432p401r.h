@@ -22,9 +22,6 @@
 #define NVIC_RTC_C (1U << 29)        /* handler 45 */
 #define NVIC_PORT2 (1U << (36 - 32)) /* handler 52 */
 
-/* REF_A. */
-#define REFVSEL_3 0x0030 /* 2.5 V */
-
 /* RTC_C. */
 #define RTC_KEY 0xA500
 #define RTCHOLD 0x40
@@ -56,7 +53,6 @@
 #define ADC14_SAMPLING 0x44000710 /* PDIV_1 (/ 4) | SHP | SHT0_7 (192) | ON; clock from MODOSC */
 #define ADC14ENC_SC 0x3
 #define ADC14RES__14BIT 0x30
-#define ADC14TCMAP 0x800000
 #define ADC14VRSEL_1 0x100 /* VREF and AVSS */
 #define ADC14INCH_22 22    /* temperature sensor */
 

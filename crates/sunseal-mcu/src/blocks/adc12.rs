@@ -3,25 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::adc12_b::*;
 use sunseal_trace::Picos;
 
 use super::Ctx;
 use crate::clock::{Clocks, Line};
 use crate::instruments::lint::LintKind;
-
-pub(super) const ADC12SC: u16 = 0x0001;
-pub(super) const ADC12ENC: u16 = 0x0002;
-pub(super) const ADC12ON: u16 = 0x0010;
-pub(super) const ADC12MSC: u16 = 0x0080;
-
-pub(super) const ADC12BUSY: u16 = 0x0001;
-pub(super) const CONSEQ: u16 = 0x0006;
-const ADC12SSEL: u16 = 0x0018;
-const ADC12DIV: u16 = 0x00E0;
-const ADC12SHP: u16 = 0x0200;
-
-pub(super) const ADC12DF: u16 = 0x0008;
-pub(super) const ADC12RES: u16 = 0x0030;
 
 /// A conversion under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +36,7 @@ impl Sequence {
 
     /// Follows a write of CTL0, where `first` is the memory that a sequence begins with; true if it starts a conversion.
     pub fn controlled(&mut self, before: u16, new: u16, ctl1: u16, first: u8) -> bool {
-        if new & ADC12ENC == 0 && before & ADC12ENC != 0 && ctl1 & CONSEQ == 0 {
+        if new & ADC12ENC == 0 && before & ADC12ENC != 0 && ctl1 & ADC12CONSEQ == 0 {
             self.running = None;
         }
         if new & ADC12ENC != 0 && before & ADC12ENC == 0 {
@@ -103,7 +90,7 @@ impl Sequence {
         first: u8,
         last: u8,
     ) -> bool {
-        let conseq = (ctl1 & CONSEQ) >> 1;
+        let conseq = (ctl1 & ADC12CONSEQ) >> 1;
         let end = conseq & 1 == 0 || ends;
         let again = match (conseq, end) {
             (0, _) | (1, true) => false,

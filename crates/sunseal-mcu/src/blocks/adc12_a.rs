@@ -3,35 +3,20 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430x5xx::adc12_a::{
+    ADC12BUSY, ADC12CONSEQ, ADC12CSTARTADD, ADC12CTL0, ADC12CTL1, ADC12CTL2, ADC12ENC, ADC12EOS,
+    ADC12IE, ADC12IFG, ADC12IV, ADC12MCTL0, ADC12MEM0, ADC12OVIE, ADC12PDIV, ADC12REF2_5V,
+    ADC12REFON, ADC12RES, ADC12SC, ADC12SHS, ADC12TOVIE,
+};
 use sunseal_trace::Picos;
 
-use super::adc12::{self, ADC12BUSY, ADC12ENC, ADC12RES, ADC12SC, CONSEQ, Sequence};
+use super::adc12::{self, Sequence};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::Clocks;
 use crate::instruments::taint::Follow;
 
-const CTL0: u32 = 0x00;
-const CTL1: u32 = 0x02;
-const CTL2: u32 = 0x04;
-const IFG: u32 = 0x0A;
-const IE: u32 = 0x0C;
-const IV: u32 = 0x0E;
-const MCTL0: u32 = 0x10;
-const MEM0: u32 = 0x20;
-
-const ADC12TOVIE: u16 = 0x0004;
-const ADC12OVIE: u16 = 0x0008;
-const ADC12REFON: u16 = 0x0020;
-const ADC12REF2_5V: u16 = 0x0040;
 /// Bits of CTL0 that may change while ENC is set.
 const ALWAYS: u16 = ADC12SC | ADC12ENC | ADC12TOVIE | ADC12OVIE;
-
-const ADC12SHS: u16 = 0x0C00;
-const CSTARTADD: u16 = 0xF000;
-
-const ADC12PDIV: u16 = 0x0100;
-
-const EOS: u8 = 0x80;
 
 /// A conversion that is over and wants its input voltage.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +132,7 @@ impl Adc12A {
     }
 
     fn go_on(&mut self, mem: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let ends = self.mctl[usize::from(mem)] & EOS != 0;
+        let ends = u16::from(self.mctl[usize::from(mem)]) & ADC12EOS != 0;
         let first = self.first();
         if self.sequence.go_on((self.ctl0, self.ctl1), mem, ends, first, 15) {
             self.start(cx.now, cx)
@@ -163,9 +148,9 @@ impl Adc12A {
 
     /// The flag that triggers a DMA transfer: of the one conversion, or of a sequence's last.
     pub fn dma_flag(&self) -> bool {
-        let single = self.ctl1 & CONSEQ & 2 == 0;
+        let single = self.ctl1 & ADC12CONSEQ & 2 == 0;
         let start = usize::from(self.ctl1 >> 12);
-        let ends = |i: &usize| single || self.mctl[*i] & EOS != 0;
+        let ends = |i: &usize| single || u16::from(self.mctl[*i]) & ADC12EOS != 0;
         (start..16).chain(0..start).find(ends).is_some_and(|i| self.ifg & 1 << i != 0)
     }
 
@@ -186,12 +171,12 @@ impl Block for Adc12A {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
-            CTL0 => self.ctl0,
-            CTL1 => self.ctl1 | if self.busy() { ADC12BUSY } else { 0 },
-            CTL2 => self.ctl2,
-            IFG => self.ifg,
-            IE => self.ie,
-            IV => {
+            ADC12CTL0 => self.ctl0,
+            ADC12CTL1 => self.ctl1 | if self.busy() { ADC12BUSY } else { 0 },
+            ADC12CTL2 => self.ctl2,
+            ADC12IFG => self.ifg,
+            ADC12IE => self.ie,
+            ADC12IV => {
                 if self.overflow && self.ctl0 & ADC12OVIE != 0 {
                     self.overflow = false;
                     2
@@ -203,12 +188,12 @@ impl Block for Adc12A {
                     if pending == 0 { 0 } else { 6 + 2 * pending.trailing_zeros() as u16 }
                 }
             }
-            MCTL0..MEM0 => {
-                let i = (off - MCTL0) as usize;
+            ADC12MCTL0..ADC12MEM0 => {
+                let i = (off - ADC12MCTL0) as usize;
                 u16::from(self.mctl[i]) | u16::from(self.mctl[i + 1]) << 8
             }
-            MEM0..0x40 => {
-                let i = (off - MEM0) as usize / 2;
+            ADC12MEM0..0x40 => {
+                let i = (off - ADC12MEM0) as usize / 2;
                 self.ifg &= !(1 << i);
                 self.mem[i]
             }
@@ -219,7 +204,7 @@ impl Block for Adc12A {
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let enabled = self.ctl0 & ADC12ENC != 0;
         match off {
-            CTL0 => {
+            ADC12CTL0 => {
                 let new =
                     adc12::locked(enabled, self.ctl0, merge(self.ctl0, value, mask), ALWAYS, cx);
                 let before = self.ctl0;
@@ -234,29 +219,29 @@ impl Block for Adc12A {
                     }
                 }
             }
-            CTL1 => {
+            ADC12CTL1 => {
                 self.ctl1 = adc12::locked(
                     enabled,
                     self.ctl1,
                     merge(self.ctl1, value, mask) & !ADC12BUSY,
-                    CONSEQ | CSTARTADD,
+                    ADC12CONSEQ | ADC12CSTARTADD,
                     cx,
                 )
             }
-            CTL2 => {
+            ADC12CTL2 => {
                 self.ctl2 = adc12::locked(enabled, self.ctl2, merge(self.ctl2, value, mask), 0, cx)
             }
-            IFG => self.ifg = merge(self.ifg, value, mask),
-            IE => self.ie = merge(self.ie, value, mask),
-            IV => {}
-            MCTL0..MEM0 => {
-                let i = (off - MCTL0) as usize;
+            ADC12IFG => self.ifg = merge(self.ifg, value, mask),
+            ADC12IE => self.ie = merge(self.ie, value, mask),
+            ADC12IV => {}
+            ADC12MCTL0..ADC12MEM0 => {
+                let i = (off - ADC12MCTL0) as usize;
                 let old = u16::from_le_bytes([self.mctl[i], self.mctl[i + 1]]);
                 let new = adc12::locked(enabled, old, merge(old, value, mask), 0, cx);
                 [self.mctl[i], self.mctl[i + 1]] = new.to_le_bytes();
             }
-            MEM0..0x40 => {
-                let i = (off - MEM0) as usize / 2;
+            ADC12MEM0..0x40 => {
+                let i = (off - ADC12MEM0) as usize / 2;
                 self.mem[i] = merge(self.mem[i], value, mask);
             }
             _ => return Err(cx.no_register()),

@@ -3,50 +3,18 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::adc12_b::*;
 use sunseal_trace::Picos;
 
-use super::adc12::{self, ADC12BUSY, ADC12DF, ADC12ENC, ADC12RES, ADC12SC, CONSEQ, Sequence};
+use super::adc12::{self, Sequence};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::Clocks;
 use crate::instruments::taint::Follow;
 
-const CTL0: u32 = 0x00;
-const CTL1: u32 = 0x02;
-const CTL2: u32 = 0x04;
-const CTL3: u32 = 0x06;
-const LO: u32 = 0x08;
-const HI: u32 = 0x0A;
-const IFGR0: u32 = 0x0C;
-const IFGR2: u32 = 0x10;
-const IER0: u32 = 0x12;
-const IER2: u32 = 0x16;
-const IV: u32 = 0x18;
-const MCTL0: u32 = 0x20;
-const MEM0: u32 = 0x60;
 const END: u32 = 0xA0;
 
 /// Bits of CTL0 that may change while ENC is set.
 const ALWAYS: u16 = ADC12SC | ADC12ENC;
-
-const ADC12SHS: u16 = 0x1C00;
-const ADC12PDIV: u16 = 0x6000;
-
-const CSTARTADD: u16 = 0x001F;
-const BATMAP: u16 = 0x0040;
-const TCMAP: u16 = 0x0080;
-
-const INIFG: u16 = 0x0002;
-const LOIFG: u16 = 0x0004;
-const HIIFG: u16 = 0x0008;
-const OVIFG: u16 = 0x0010;
-const TOVIFG: u16 = 0x0020;
-const RDYIFG: u16 = 0x0040;
-
-const INCH: u16 = 0x001F;
-const EOS: u16 = 0x0080;
-const VRSEL: u16 = 0x0F00;
-const DIF: u16 = 0x2000;
-const WINC: u16 = 0x4000;
 
 /// A conversion that is over and wants its input voltage.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +81,7 @@ impl Adc12B {
 
     /// Whether the conversions to come are measured against the built-in reference.
     pub fn wants_reference(&self) -> bool {
-        self.busy() && self.mctl[usize::from(self.sequence.next)] & VRSEL == 0x0100
+        self.busy() && self.mctl[usize::from(self.sequence.next)] & ADC12VRSEL == 0x0100
     }
 
     fn resolution(&self) -> usize {
@@ -143,17 +111,17 @@ impl Adc12B {
     pub fn take_sample(&mut self, now: Picos) -> Option<Sample> {
         let c = self.sequence.take(now)?;
         let mctl = self.mctl[usize::from(c.mem)];
-        let channel = (mctl & INCH) as u8;
+        let channel = (mctl & ADC12INCH) as u8;
         let inner = match channel {
-            30 if self.ctl[3] & TCMAP != 0 => Some(Inner::Temperature),
-            31 if self.ctl[3] & BATMAP != 0 => Some(Inner::HalfSupply),
+            30 if self.ctl[3] & ADC12TCMAP != 0 => Some(Inner::Temperature),
+            31 if self.ctl[3] & ADC12BATMAP != 0 => Some(Inner::HalfSupply),
             _ => None,
         };
         Some(Sample {
             channel,
             inner,
             time: Picos(c.sample_end),
-            vrsel: (mctl & VRSEL) >> 8,
+            vrsel: (mctl & ADC12VRSEL) >> 8,
             mem: c.mem,
         })
     }
@@ -170,35 +138,35 @@ impl Adc12B {
         let top_v = adc12::top_v(s.vrsel, vref, cx)?;
         let i = usize::from(s.mem);
         let mctl = self.mctl[i];
-        if mctl & DIF != 0 {
+        if mctl & ADC12DIF != 0 {
             return Err(cx.refuse("differential mode of the ADC12_B (ADC12DIF) is not modelled"));
         }
         let code = adc12::code(input_v, top_v, self.bits(), self.ctl[2]);
         if self.ifg & 1 << i != 0 {
-            self.ifg2 |= OVIFG;
+            self.ifg2 |= ADC12OVIFG;
         }
         self.mem[i] = code;
         self.ifg |= 1 << i;
         self.done = true;
-        if mctl & WINC != 0 {
+        if mctl & ADC12WINC != 0 {
             let (low, high) = if self.ctl[2] & ADC12DF != 0 {
                 ((code as i16) < self.lo as i16, code as i16 > self.hi as i16)
             } else {
                 (code < self.lo, code > self.hi)
             };
             self.ifg2 |= if high {
-                HIIFG
+                ADC12HIIFG
             } else if low {
-                LOIFG
+                ADC12LOIFG
             } else {
-                INIFG
+                ADC12INIFG
             };
         }
         self.go_on(s.mem, cx)
     }
 
     fn go_on(&mut self, mem: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let ends = self.mctl[usize::from(mem)] & EOS != 0;
+        let ends = self.mctl[usize::from(mem)] & ADC12EOS != 0;
         let first = self.first();
         if self.sequence.go_on((self.ctl[0], self.ctl[1]), mem, ends, first, 31) {
             self.start(cx.now, cx)
@@ -209,7 +177,7 @@ impl Adc12B {
 
     /// The memory that a sequence begins with.
     fn first(&self) -> u8 {
-        (self.ctl[3] & CSTARTADD) as u8
+        (self.ctl[3] & ADC12CSTARTADD) as u8
     }
 
     /// Whether any of its interrupts is enabled.
@@ -223,15 +191,21 @@ impl Adc12B {
 
     fn vector(&mut self) -> u16 {
         let on = self.ie2 & self.ifg2;
-        let first = [(OVIFG, 2), (TOVIFG, 4), (HIIFG, 6), (LOIFG, 8), (INIFG, 0xA)];
+        let first = [
+            (ADC12OVIFG, 2),
+            (ADC12TOVIFG, 4),
+            (ADC12HIIFG, 6),
+            (ADC12LOIFG, 8),
+            (ADC12INIFG, 0xA),
+        ];
         if let Some((flag, code)) = first.into_iter().find(|(flag, _)| on & flag != 0) {
             self.ifg2 &= !flag;
             return code;
         }
         // The flags of the memories stay until the memory is read.
         match self.ie & self.ifg {
-            0 if on & RDYIFG != 0 => {
-                self.ifg2 &= !RDYIFG;
+            0 if on & ADC12RDYIFG != 0 => {
+                self.ifg2 &= !ADC12RDYIFG;
                 0x4C
             }
             0 => 0,
@@ -245,20 +219,20 @@ impl Block for Adc12B {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
-            CTL1 => self.ctl[1] | if self.busy() { ADC12BUSY } else { 0 },
-            CTL0 | CTL2 | CTL3 => self.ctl[(off / 2) as usize],
-            LO => self.lo,
-            HI => self.hi,
-            IFGR0 => self.ifg as u16,
+            ADC12CTL1 => self.ctl[1] | if self.busy() { ADC12BUSY } else { 0 },
+            ADC12CTL0 | ADC12CTL2 | ADC12CTL3 => self.ctl[(off / 2) as usize],
+            ADC12LO => self.lo,
+            ADC12HI => self.hi,
+            ADC12IFGR0 => self.ifg as u16,
             0x0E => (self.ifg >> 16) as u16,
-            IFGR2 => self.ifg2,
-            IER0 => self.ie as u16,
+            ADC12IFGR2 => self.ifg2,
+            ADC12IER0 => self.ie as u16,
             0x14 => (self.ie >> 16) as u16,
-            IER2 => self.ie2,
-            IV => self.vector(),
-            MCTL0..MEM0 => self.mctl[((off - MCTL0) / 2) as usize],
-            MEM0..END => {
-                let i = ((off - MEM0) / 2) as usize;
+            ADC12IER2 => self.ie2,
+            ADC12IV => self.vector(),
+            ADC12MCTL0..ADC12MEM0 => self.mctl[((off - ADC12MCTL0) / 2) as usize],
+            ADC12MEM0..END => {
+                let i = ((off - ADC12MEM0) / 2) as usize;
                 self.ifg &= !(1 << i);
                 self.mem[i]
             }
@@ -274,7 +248,7 @@ impl Block for Adc12B {
             old & !(0xFFFF << shift) | u32::from(new) << shift
         };
         match off {
-            CTL0 => {
+            ADC12CTL0 => {
                 let new = adc12::locked(
                     enabled,
                     self.ctl[0],
@@ -288,40 +262,40 @@ impl Block for Adc12B {
                 if self.sequence.controlled(before, new, self.ctl[1], first) {
                     adc12::by_software(self.ctl[1] & ADC12SHS, cx)?;
                     if self.busy() {
-                        self.ifg2 |= TOVIFG;
+                        self.ifg2 |= ADC12TOVIFG;
                     } else {
                         self.start(cx.now, cx)?;
                     }
                 }
             }
-            CTL1 => {
+            ADC12CTL1 => {
                 let new = merge(self.ctl[1], value, mask) & !ADC12BUSY;
-                self.ctl[1] = adc12::locked(enabled, self.ctl[1], new, CONSEQ, cx);
+                self.ctl[1] = adc12::locked(enabled, self.ctl[1], new, ADC12CONSEQ, cx);
             }
-            CTL2 => {
+            ADC12CTL2 => {
                 self.ctl[2] =
                     adc12::locked(enabled, self.ctl[2], merge(self.ctl[2], value, mask), 0, cx)
             }
-            CTL3 => {
+            ADC12CTL3 => {
                 self.ctl[3] =
                     adc12::locked(enabled, self.ctl[3], merge(self.ctl[3], value, mask), 0, cx)
             }
-            LO => self.lo = merge(self.lo, value, mask),
-            HI => self.hi = merge(self.hi, value, mask),
-            IFGR0 => self.ifg = half(self.ifg, false),
+            ADC12LO => self.lo = merge(self.lo, value, mask),
+            ADC12HI => self.hi = merge(self.hi, value, mask),
+            ADC12IFGR0 => self.ifg = half(self.ifg, false),
             0x0E => self.ifg = half(self.ifg, true),
-            IFGR2 => self.ifg2 = merge(self.ifg2, value, mask) & 0x007E,
-            IER0 => self.ie = half(self.ie, false),
+            ADC12IFGR2 => self.ifg2 = merge(self.ifg2, value, mask) & 0x007E,
+            ADC12IER0 => self.ie = half(self.ie, false),
             0x14 => self.ie = half(self.ie, true),
-            IER2 => self.ie2 = merge(self.ie2, value, mask) & 0x007E,
-            IV => {}
-            MCTL0..MEM0 => {
-                let i = ((off - MCTL0) / 2) as usize;
+            ADC12IER2 => self.ie2 = merge(self.ie2, value, mask) & 0x007E,
+            ADC12IV => {}
+            ADC12MCTL0..ADC12MEM0 => {
+                let i = ((off - ADC12MCTL0) / 2) as usize;
                 self.mctl[i] =
                     adc12::locked(enabled, self.mctl[i], merge(self.mctl[i], value, mask), 0, cx);
             }
-            MEM0..END => {
-                let i = ((off - MEM0) / 2) as usize;
+            ADC12MEM0..END => {
+                let i = ((off - ADC12MEM0) / 2) as usize;
                 self.mem[i] = merge(self.mem[i], value, mask);
             }
             _ => return Err(cx.no_register()),

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::adc14::*;
 use sunseal_trace::Picos;
 
 use super::wide::{Block, Cx, Lines, P4, merge};
@@ -10,36 +11,7 @@ use crate::clock::Line;
 use crate::device::Msp432;
 use crate::instruments::lint::LintKind;
 
-const CTL0: u32 = 0x000;
-const CTL1: u32 = 0x004;
-const MCTL: u32 = 0x018;
-const MEM: u32 = 0x098;
-const IER0: u32 = 0x13C;
-const IER1: u32 = 0x140;
-const IFGR0: u32 = 0x144;
-const IFGR1: u32 = 0x148;
-const CLRIFGR0: u32 = 0x14C;
-const CLRIFGR1: u32 = 0x150;
-const IV: u32 = 0x154;
 const CELLS: u32 = 32;
-
-const SC: u32 = 1 << 0;
-const ENC: u32 = 1 << 1;
-const ON: u32 = 1 << 4;
-const MSC: u32 = 1 << 7;
-const BUSY: u32 = 1 << 16;
-const SSEL: u32 = 7 << 19;
-const SHP: u32 = 1 << 26;
-const SHS: u32 = 7 << 27;
-const EOS: u32 = 1 << 7;
-const DIF: u32 = 1 << 13;
-const WINC: u32 = 1 << 14;
-const DATA_FORMAT: u32 = 1 << 3;
-const BATMAP: u32 = 1 << 22;
-const TCMAP: u32 = 1 << 23;
-/// Interrupts beside the cells': overflow of a cell is bit 4.
-const OVIFG: u32 = 1 << 4;
-const RDYIFG: u32 = 1 << 6;
 
 /// A sample that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +69,7 @@ impl Adc14 {
     }
 
     fn line<'a>(&self, clocks: &'a Lines) -> &'a Line {
-        match (self.ctl0 & SSEL) >> 19 {
+        match (self.ctl0 & ADC14SSEL) >> 19 {
             0 => &clocks.base.modosc,
             1 => &clocks.sysosc,
             2 => &clocks.base.aclk,
@@ -129,7 +101,7 @@ impl Adc14 {
             );
         }
         let mctl = self.mctl[usize::from(cell)];
-        if mctl & (DIF | WINC) != 0 {
+        if mctl & (ADC14DIF | ADC14WINC) != 0 {
             return Err(cx.refuse(
                 "differential inputs and window comparators of the ADC14 are not modelled",
             ));
@@ -163,8 +135,8 @@ impl Adc14 {
         let mctl = self.mctl[usize::from(cell)];
         let channel = (mctl & 0x1F) as u8;
         let inside = match channel {
-            23 if self.ctl1 & BATMAP != 0 => Some(Inside::HalfSupply),
-            22 if self.ctl1 & TCMAP != 0 => Some(Inside::Temperature),
+            23 if self.ctl1 & ADC14BATMAP != 0 => Some(Inside::HalfSupply),
+            22 if self.ctl1 & ADC14TCMAP != 0 => Some(Inside::Temperature),
             _ => None,
         };
         let reference = match mctl >> 8 & 0xF {
@@ -191,23 +163,23 @@ impl Adc14 {
         self.running = None;
         let i = usize::from(cell);
         let bits = cx.dev.msp432().adc14.bits[self.resolution()];
-        self.mem[i] = if self.ctl1 & DATA_FORMAT != 0 {
+        self.mem[i] = if self.ctl1 & ADC14DF != 0 {
             // Signed, left aligned.
             (self.result ^ 1 << (bits - 1)) << (16 - bits)
         } else {
             self.result
         };
         if self.ifgr[0] >> i & 1 != 0 {
-            self.ifgr[1] |= OVIFG;
+            self.ifgr[1] |= ADC14OVIFG;
         }
         self.ifgr[0] |= 1 << i;
         self.filled |= 1 << i;
         let conseq = self.ctl0 >> 17 & 3;
         let first = (self.ctl1 >> 16 & 0x1F) as u8;
-        let last = conseq & 1 == 0 || self.mctl[i] & EOS != 0 || cell == 31;
+        let last = conseq & 1 == 0 || self.mctl[i] & ADC14EOS != 0 || cell == 31;
         let next = if last { first } else { cell + 1 };
-        let repeats = conseq >= 2 && self.ctl0 & ENC != 0;
-        if self.ctl0 & MSC != 0 && (!last || repeats) {
+        let repeats = conseq >= 2 && self.ctl0 & ADC14ENC != 0;
+        if self.ctl0 & ADC14MSC != 0 && (!last || repeats) {
             return self.convert(next, Picos(end), cx);
         }
         if !last || repeats {
@@ -217,12 +189,12 @@ impl Adc14 {
     }
 
     fn vector(&mut self) -> u32 {
-        if self.ier[1] & self.ifgr[1] & OVIFG != 0 {
-            self.ifgr[1] &= !OVIFG;
+        if self.ier[1] & self.ifgr[1] & ADC14OVIFG != 0 {
+            self.ifgr[1] &= !ADC14OVIFG;
             return 0x02;
         }
-        if self.ier[1] & self.ifgr[1] & RDYIFG != 0 {
-            self.ifgr[1] &= !RDYIFG;
+        if self.ier[1] & self.ifgr[1] & ADC14RDYIFG != 0 {
+            self.ifgr[1] &= !ADC14RDYIFG;
             return 0x0A;
         }
         let on = self.ier[0] & self.ifgr[0];
@@ -238,47 +210,52 @@ impl Adc14 {
 impl Block<P4> for Adc14 {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            CTL0 => self.ctl0 | if self.busy() { BUSY } else { 0 },
-            CTL1 => self.ctl1,
+            ADC14CTL0 => self.ctl0 | if self.busy() { ADC14BUSY } else { 0 },
+            ADC14CTL1 => self.ctl1,
             0x008..=0x014 => self.lo_hi[(off as usize - 8) / 4],
-            _ if (MCTL..MCTL + 4 * CELLS).contains(&off) => self.mctl[((off - MCTL) / 4) as usize],
-            _ if (MEM..MEM + 4 * CELLS).contains(&off) => {
-                let i = (off - MEM) / 4;
+            _ if (ADC14MCTL0..ADC14MCTL0 + 4 * CELLS).contains(&off) => {
+                self.mctl[((off - ADC14MCTL0) / 4) as usize]
+            }
+            _ if (ADC14MEM0..ADC14MEM0 + 4 * CELLS).contains(&off) => {
+                let i = (off - ADC14MEM0) / 4;
                 self.ifgr[0] &= !(1 << i);
                 self.filled &= !(1 << i);
                 u32::from(self.mem[i as usize])
             }
-            IER0 => self.ier[0],
-            IER1 => self.ier[1],
-            IFGR0 => self.ifgr[0],
-            IFGR1 => self.ifgr[1],
-            CLRIFGR0 | CLRIFGR1 => 0,
-            IV => self.vector(),
+            ADC14IER0 => self.ier[0],
+            ADC14IER1 => self.ier[1],
+            ADC14IFGR0 => self.ifgr[0],
+            ADC14IFGR1 => self.ifgr[1],
+            ADC14CLRIFGR0 | ADC14CLRIFGR1 => 0,
+            ADC14IV => self.vector(),
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            CTL0 => {
-                let new = merge(self.ctl0, value, mask) & !BUSY;
-                let started = new & SC != 0;
-                if self.ctl0 & ENC != 0 && new & ENC != 0 && (new ^ self.ctl0) & !(SC | ENC) != 0 {
+            ADC14CTL0 => {
+                let new = merge(self.ctl0, value, mask) & !ADC14BUSY;
+                let started = new & ADC14SC != 0;
+                if self.ctl0 & ADC14ENC != 0
+                    && new & ADC14ENC != 0
+                    && (new ^ self.ctl0) & !(ADC14SC | ADC14ENC) != 0
+                {
                     // All else is locked while ENC is set.
                     cx.lint(LintKind::LockedBits);
-                    self.ctl0 = self.ctl0 & !ENC | new & ENC;
+                    self.ctl0 = self.ctl0 & !ADC14ENC | new & ADC14ENC;
                 } else {
-                    self.ctl0 = new & !SC;
+                    self.ctl0 = new & !ADC14SC;
                 }
-                if new & ENC == 0 && self.ctl0 >> 17 & 3 == 0 {
+                if new & ADC14ENC == 0 && self.ctl0 >> 17 & 3 == 0 {
                     // Clearing ENC ends a single conversion at once.
                     self.running = None;
                 }
-                if started && new & ENC != 0 && !self.busy() {
-                    if new & ON == 0 {
+                if started && new & ADC14ENC != 0 && !self.busy() {
+                    if new & ADC14ON == 0 {
                         return Err(cx.refuse("ADC14 started while ADC14ON is clear"));
                     }
-                    if new & SHP == 0 || new & SHS != 0 {
+                    if new & ADC14SHP == 0 || new & ADC14SHS != 0 {
                         return Err(cx.refuse("ADC14 triggers other than ADC14SC, and sampling by level (ADC14SHP = 0), are not modelled"));
                     }
                     let first = (self.ctl1 >> 16 & 0x1F) as u8;
@@ -286,25 +263,25 @@ impl Block<P4> for Adc14 {
                     cx.fx.clocks = true;
                 }
             }
-            CTL1 => self.ctl1 = merge(self.ctl1, value, mask),
+            ADC14CTL1 => self.ctl1 = merge(self.ctl1, value, mask),
             0x008..=0x014 => {
                 let r = &mut self.lo_hi[(off as usize - 8) / 4];
                 *r = merge(*r, value, mask);
             }
-            _ if (MCTL..MCTL + 4 * CELLS).contains(&off) => {
-                let r = &mut self.mctl[((off - MCTL) / 4) as usize];
+            _ if (ADC14MCTL0..ADC14MCTL0 + 4 * CELLS).contains(&off) => {
+                let r = &mut self.mctl[((off - ADC14MCTL0) / 4) as usize];
                 *r = merge(*r, value, mask);
             }
-            _ if (MEM..MEM + 4 * CELLS).contains(&off) => {
-                let r = &mut self.mem[((off - MEM) / 4) as usize];
+            _ if (ADC14MEM0..ADC14MEM0 + 4 * CELLS).contains(&off) => {
+                let r = &mut self.mem[((off - ADC14MEM0) / 4) as usize];
                 *r = merge(u32::from(*r), value, mask) as u16;
             }
-            IER0 => self.ier[0] = merge(self.ier[0], value, mask),
-            IER1 => self.ier[1] = merge(self.ier[1], value, mask) & 0x7E,
-            IFGR0 | IFGR1 => {}
-            CLRIFGR0 => self.ifgr[0] &= !(value & mask),
-            CLRIFGR1 => self.ifgr[1] &= !(value & mask),
-            IV => {
+            ADC14IER0 => self.ier[0] = merge(self.ier[0], value, mask),
+            ADC14IER1 => self.ier[1] = merge(self.ier[1], value, mask) & 0x7E,
+            ADC14IFGR0 | ADC14IFGR1 => {}
+            ADC14CLRIFGR0 => self.ifgr[0] &= !(value & mask),
+            ADC14CLRIFGR1 => self.ifgr[1] &= !(value & mask),
+            ADC14IV => {
                 self.vector();
             }
             _ => return Err(cx.no_register()),

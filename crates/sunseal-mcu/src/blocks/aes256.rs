@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::aes256::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
@@ -13,31 +14,9 @@ use crate::clock::Clocks;
 use crate::device::Aes;
 use crate::instruments::taint::{Follow, Mix};
 
-const AESACTL0: u32 = 0x0;
-const AESACTL1: u32 = 0x2;
-const AESASTAT: u32 = 0x4;
-const AESAKEY: u32 = 0x6;
-const AESADIN: u32 = 0x8;
-const AESADOUT: u32 = 0xA;
-const AESAXDIN: u32 = 0xC;
-const AESAXIN: u32 = 0xE;
-
-const AESOP: u16 = 0x0003;
-const AESKL: u16 = 0x000C;
-const AESCM: u16 = 0x0060;
-const AESSWRST: u16 = 0x0080;
-const AESRDYIFG: u16 = 0x0100;
-const AESERRFG: u16 = 0x0800;
-const AESRDYIE: u16 = 0x1000;
-const AESCMEN: u16 = 0x8000;
 const CTL0: u16 = AESOP | AESKL | AESCM | AESRDYIFG | AESERRFG | AESRDYIE | AESCMEN;
 /// Bits that cannot change while a block is worked on or blocks are still to come.
 const LOCKED: u16 = AESOP | AESKL | AESCM | AESCMEN;
-
-const AESBUSY: u16 = 1;
-const AESKEYWR: u16 = 2;
-const AESDINWR: u16 = 4;
-const AESDOUTRD: u16 = 8;
 
 /// MCLK cycles by AESOPx, each for keys of 128, 192 and 256 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,15 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::crc16::{CRCDI, CRCDIRB, CRCINIRES, CRCRESR};
 
 use super::{Block, Ctx, merge};
 use crate::accounts::Event;
 use crate::instruments::taint::{Follow, Mix};
 
-const CRCDI: u32 = 0;
-const CRCDIRB: u32 = 2;
-const CRCINIRES: u32 = 4;
-const CRCRESR: u32 = 6;
 const POLYNOMIAL: u16 = 0x1021;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

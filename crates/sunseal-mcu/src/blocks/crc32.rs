@@ -6,23 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::crc32::*;
 
 use super::{Block, Ctx, merge};
 use crate::accounts::{Accounts, Event};
 use crate::instruments::taint::{Follow, Mix};
-
-const CRC32DIW0: u32 = 0x00;
-const CRC32DIW1: u32 = 0x02;
-const CRC32DIRBW1: u32 = 0x04;
-const CRC32DIRBW0: u32 = 0x06;
-const CRC32INIRESW0: u32 = 0x08;
-const CRC32INIRESW1: u32 = 0x0A;
-const CRC32RESRW1: u32 = 0x0C;
-const CRC32RESRW0: u32 = 0x0E;
-const CRC16DIW0: u32 = 0x10;
-const CRC16DIRBW0: u32 = 0x16;
-const CRC16INIRESW0: u32 = 0x18;
-const CRC16RESRW0: u32 = 0x1E;
 
 const POLYNOMIAL_32: u32 = 0x04C1_1DB7;
 const POLYNOMIAL_16: u16 = 0x1021;

@@ -6,18 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::crc32::{
+    CRC16DI, CRC16DIRB, CRC16RESR, CRC32DI, CRC32DIRB, CRC32RESR_HI, CRC32RESR_LO,
+};
 
 use super::crc32::{self, Sums};
 use super::wide::{Block, Cx, P4};
 use crate::instruments::taint::Follow;
-
-const DI: u32 = 0x00;
-const DIRB: u32 = 0x04;
-const RESR_LO: u32 = 0x0C;
-const RESR_HI: u32 = 0x0E;
-const CRC16_DI: u32 = 0x10;
-const CRC16_DIRB: u32 = 0x14;
-const CRC16_RESR: u32 = 0x1E;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Crc32(Sums);
@@ -35,9 +30,9 @@ impl Block<P4> for Crc32 {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         let reversed = self.0.res32.reverse_bits();
         Ok(match off {
-            DI | DIRB | CRC16_DI | CRC16_DIRB => 0,
-            RESR_LO => reversed & 0xFFFF,
-            RESR_HI => reversed >> 16,
+            CRC32DI | CRC32DIRB | CRC16DI | CRC16DIRB => 0,
+            CRC32RESR_LO => reversed & 0xFFFF,
+            CRC32RESR_HI => reversed >> 16,
             _ => return self.0.read(off).map(u32::from).ok_or_else(|| cx.no_register()),
         })
     }
@@ -46,11 +41,11 @@ impl Block<P4> for Crc32 {
         let bytes = value.to_le_bytes();
         let written = (0..2).filter(|i| mask >> (8 * i) & 0xFF != 0).map(|i| bytes[i]);
         match off {
-            DI => written.for_each(|b| self.0.feed32(b.reverse_bits())),
-            DIRB => written.for_each(|b| self.0.feed32(b)),
-            CRC16_DI => written.for_each(|b| self.0.feed16(b.reverse_bits())),
-            CRC16_DIRB => written.for_each(|b| self.0.feed16(b)),
-            RESR_LO | RESR_HI | CRC16_RESR => {}
+            CRC32DI => written.for_each(|b| self.0.feed32(b.reverse_bits())),
+            CRC32DIRB => written.for_each(|b| self.0.feed32(b)),
+            CRC16DI => written.for_each(|b| self.0.feed16(b.reverse_bits())),
+            CRC16DIRB => written.for_each(|b| self.0.feed16(b)),
+            CRC32RESR_LO | CRC32RESR_HI | CRC16RESR => {}
             _ if self.0.write(off, value as u16, mask as u16) => {}
             _ => return Err(cx.no_register()),
         }

@@ -6,6 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::dma::{
+    DMAABORT, DMADSTBYTE, DMADT, DMAEN, DMAIE, DMAIFG, DMALEVEL, DMAREQ, DMASRCBYTE, ENNMI,
+    ROUNDROBIN,
+};
 
 use super::{Block, Ctx, Reset, merge};
 use crate::instruments::taint::Follow;
@@ -20,19 +24,6 @@ pub(crate) const WAIT_CYCLES: u64 = 1;
 /// Burst-block transfers give the CPU two cycles behind every four moves (SLAU367P 11.2.2.3).
 const BURST_MOVES: u32 = 4;
 pub(crate) const BURST_PAUSE_CYCLES: u64 = 2;
-
-const DMADT: u16 = 0x7000;
-const DMASRCBYTE: u16 = 0x0040;
-const DMADSTBYTE: u16 = 0x0080;
-const DMALEVEL: u16 = 0x0020;
-const DMAEN: u16 = 0x0010;
-const DMAIFG: u16 = 0x0008;
-const DMAIE: u16 = 0x0004;
-const DMAABORT: u16 = 0x0002;
-const DMAREQ: u16 = 0x0001;
-
-const ENNMI: u16 = 1;
-const ROUNDROBIN: u16 = 2;
 
 /// The software trigger: DMAREQ.
 pub(crate) const TRIGGER_REQUEST: u8 = 0;

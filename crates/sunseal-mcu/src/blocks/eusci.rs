@@ -4,55 +4,24 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::eusci_a::{
+    UC7BIT, UCAABCTL, UCABRW, UCACTLW0, UCACTLW1, UCAIE, UCAIFG, UCAIRCTL, UCAIV, UCAMCTLW,
+    UCARXBUF, UCASTATW, UCATXBUF, UCDORM, UCLISTEN, UCMODE, UCMODE_3, UCMST, UCOE, UCOS16, UCPEN,
+    UCRXIFG, UCSPB, UCSSEL, UCSTTIFG, UCSWRST, UCSYNC, UCTXADDR, UCTXBRK, UCTXCPTIFG, UCTXIFG,
+};
+use sunseal_registers::msp430fr5xx::eusci_b::{
+    UCBADDMASK, UCBADDRX, UCBI2COA0, UCBI2COA3, UCBI2CSA, UCBIE, UCBIFG, UCBIV, UCBSTATW, UCBTBCNT,
+    UCTXNACK, UCTXSTP, UCTXSTT,
+};
 use sunseal_trace::Picos;
 
-use super::i2c::{self, I2c, UCTXSTP, UCTXSTT};
+use super::i2c::{self, I2c};
 use super::serial::{Done, Serial};
-use super::universal::{
-    self, UC7BIT, UCLISTEN, UCMODE, UCMODE_I2C, UCMST, UCOE, UCPEN, UCSPB, UCSSEL, UCSWRST, UCSYNC,
-    Universal,
-};
+use super::universal::{self, Universal};
 use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
 use crate::clock::Clocks;
 use crate::instruments::taint::Follow;
-
-const CTLW0: u32 = 0x00;
-const CTLW1: u32 = 0x02;
-const BRW: u32 = 0x06;
-const MCTLW: u32 = 0x08;
-const STATW: u32 = 0x0A;
-const B_STATW: u32 = 0x08;
-const B_TBCNT: u32 = 0x0A;
-const RXBUF: u32 = 0x0C;
-const TXBUF: u32 = 0x0E;
-const ABCTL: u32 = 0x10;
-const IRCTL: u32 = 0x12;
-const I2COA0: u32 = 0x14;
-const I2COA3: u32 = 0x1A;
-const ADDRX: u32 = 0x1C;
-const ADDMASK: u32 = 0x1E;
-const I2CSA: u32 = 0x20;
-const A_IE: u32 = 0x1A;
-const A_IFG: u32 = 0x1C;
-const A_IV: u32 = 0x1E;
-const B_IE: u32 = 0x2A;
-const B_IFG: u32 = 0x2C;
-const B_IV: u32 = 0x2E;
-
-const UCTXNACK: u16 = 0x0008;
-const UCDORM: u16 = 0x0008;
-const UCTXADDR: u16 = 0x0004;
-const UCTXBRK: u16 = 0x0002;
-
-const UCOS16: u16 = 0x0001;
-
-const UCRXIFG: u16 = 0x0001;
-const UCTXIFG: u16 = 0x0002;
-/// UART: a start bit came.
-const UCSTTIFG: u16 = 0x0004;
-/// UART: the last stop bit left and nothing follows.
-const UCTXCPTIFG: u16 = 0x0008;
 
 /// UCCLTOx in nanoseconds: 135,000, 150,000 and 165,000 periods of MODCLK's 4.8 MHz (SLAU367P, UCBxCTLW1).
 const CLOCK_LOW_NS: [u128; 4] = [0, 28_125_000, 31_250_000, 34_375_000];
@@ -221,7 +190,7 @@ impl Eusci {
             return Ok(());
         }
         let sync = new & UCSYNC != 0;
-        if sync && new & UCMODE == UCMODE_I2C {
+        if sync && new & UCMODE == UCMODE_3 {
             if self.core.is_a {
                 return Err(cx.refuse("UCMODEx = 3 (I2C) on an eUSCI_A, which has no I2C"));
             }
@@ -245,7 +214,7 @@ impl Eusci {
     }
 
     fn write_i2c(&mut self, new: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
-        if self.core.ctlw0 & UCMODE != UCMODE_I2C || self.core.is_held() {
+        if self.core.ctlw0 & UCMODE != UCMODE_3 || self.core.is_held() {
             self.ifg = 0;
         }
         if let Some(already) = self.core.write_i2c(new & !UCTXNACK, cx)? {
@@ -256,42 +225,42 @@ impl Eusci {
 
     fn put(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
-            CTLW0 => self.write_ctlw0(merge(self.core.ctlw0, value, mask), cx)?,
-            CTLW1 => self.ctlw1 = merge(self.ctlw1, value, mask) & 0x01FF,
-            BRW => self.core.brw = merge(self.core.brw, value, mask),
-            MCTLW if self.core.is_a => self.mctlw = merge(self.mctlw, value, mask) & 0xFFF1,
-            STATW if self.core.is_a => self.statw = merge(self.statw, value, mask) & 0x00FE,
-            B_STATW if !self.core.is_a => self.statw = merge(self.statw, value, mask) & 0x0080,
-            TXBUF if mask & 0xFF == 0 => {}
-            TXBUF => {
+            UCACTLW0 => self.write_ctlw0(merge(self.core.ctlw0, value, mask), cx)?,
+            UCACTLW1 => self.ctlw1 = merge(self.ctlw1, value, mask) & 0x01FF,
+            UCABRW => self.core.brw = merge(self.core.brw, value, mask),
+            UCAMCTLW if self.core.is_a => self.mctlw = merge(self.mctlw, value, mask) & 0xFFF1,
+            UCASTATW if self.core.is_a => self.statw = merge(self.statw, value, mask) & 0x00FE,
+            UCBSTATW if !self.core.is_a => self.statw = merge(self.statw, value, mask) & 0x0080,
+            UCATXBUF if mask & 0xFF == 0 => {}
+            UCATXBUF => {
                 self.ifg &= !UCTXCPTIFG;
                 return self.write_txbuf(value as u8, cx);
             }
-            ABCTL | IRCTL if self.core.is_a => {
+            UCAABCTL | UCAIRCTL if self.core.is_a => {
                 if value & mask != 0 {
                     return Err(cx.refuse("LIN and IrDA functions of the eUSCI are not modelled"));
                 }
             }
-            A_IE if self.core.is_a => self.ie = merge(self.ie, value, mask) & 0x000F,
-            A_IFG if self.core.is_a => self.ifg = merge(self.ifg, value, mask) & 0x000F,
-            I2COA0..=I2COA3 if !self.core.is_a => {
-                let own = &mut self.own[((off - I2COA0) / 2) as usize];
+            UCAIE if self.core.is_a => self.ie = merge(self.ie, value, mask) & 0x000F,
+            UCAIFG if self.core.is_a => self.ifg = merge(self.ifg, value, mask) & 0x000F,
+            UCBI2COA0..=UCBI2COA3 if !self.core.is_a => {
+                let own = &mut self.own[((off - UCBI2COA0) / 2) as usize];
                 *own = merge(*own, value, mask);
             }
-            ADDMASK if !self.core.is_a => {
+            UCBADDMASK if !self.core.is_a => {
                 self.add_mask = merge(self.add_mask, value, mask) & 0x03FF
             }
-            I2CSA if !self.core.is_a => {
+            UCBI2CSA if !self.core.is_a => {
                 self.core.slave = merge(self.core.slave, value, mask) & 0x03FF
             }
-            B_IE if !self.core.is_a => self.ie = merge(self.ie, value, mask) & 0x7FFF,
-            B_IFG if !self.core.is_a => self.ifg = merge(self.ifg, value, mask) & 0x7FFF,
+            UCBIE if !self.core.is_a => self.ie = merge(self.ie, value, mask) & 0x7FFF,
+            UCBIFG if !self.core.is_a => self.ifg = merge(self.ifg, value, mask) & 0x7FFF,
             // May be set in reset alone (SLAU367P, UCBxTBCNT).
-            B_TBCNT if !self.core.is_a && self.core.is_held() => {
+            UCBTBCNT if !self.core.is_a && self.core.is_held() => {
                 self.tbcnt = merge(self.tbcnt, value, mask) & 0x00FF;
             }
-            B_TBCNT | ADDRX if !self.core.is_a => {}
-            RXBUF | A_IV | B_IV => {}
+            UCBTBCNT | UCBADDRX if !self.core.is_a => {}
+            UCARXBUF | UCAIV | UCBIV => {}
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -337,26 +306,26 @@ impl Block for Eusci {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
-            CTLW0 => self.core.ctlw0,
-            CTLW1 => self.ctlw1,
-            BRW => self.core.brw,
-            MCTLW if self.core.is_a => self.mctlw,
-            STATW if self.core.is_a => self.status(),
-            B_STATW if !self.core.is_a => self.status(),
-            B_TBCNT if !self.core.is_a => self.tbcnt,
-            RXBUF => return self.read_rxbuf(cx),
-            TXBUF => u16::from(self.core.txbuf),
-            ABCTL | IRCTL if self.core.is_a => 0,
-            A_IE if self.core.is_a => self.ie,
-            A_IFG if self.core.is_a => self.ifg,
-            A_IV if self.core.is_a => self.vector(),
-            I2COA0..=I2COA3 if !self.core.is_a => self.own[((off - I2COA0) / 2) as usize],
-            ADDRX if !self.core.is_a => 0,
-            ADDMASK if !self.core.is_a => self.add_mask,
-            I2CSA if !self.core.is_a => self.core.slave,
-            B_IE if !self.core.is_a => self.ie,
-            B_IFG if !self.core.is_a => self.ifg,
-            B_IV if !self.core.is_a => self.vector(),
+            UCACTLW0 => self.core.ctlw0,
+            UCACTLW1 => self.ctlw1,
+            UCABRW => self.core.brw,
+            UCAMCTLW if self.core.is_a => self.mctlw,
+            UCASTATW if self.core.is_a => self.status(),
+            UCBSTATW if !self.core.is_a => self.status(),
+            UCBTBCNT if !self.core.is_a => self.tbcnt,
+            UCARXBUF => return self.read_rxbuf(cx),
+            UCATXBUF => u16::from(self.core.txbuf),
+            UCAABCTL | UCAIRCTL if self.core.is_a => 0,
+            UCAIE if self.core.is_a => self.ie,
+            UCAIFG if self.core.is_a => self.ifg,
+            UCAIV if self.core.is_a => self.vector(),
+            UCBI2COA0..=UCBI2COA3 if !self.core.is_a => self.own[((off - UCBI2COA0) / 2) as usize],
+            UCBADDRX if !self.core.is_a => 0,
+            UCBADDMASK if !self.core.is_a => self.add_mask,
+            UCBI2CSA if !self.core.is_a => self.core.slave,
+            UCBIE if !self.core.is_a => self.ie,
+            UCBIFG if !self.core.is_a => self.ifg,
+            UCBIV if !self.core.is_a => self.vector(),
             _ => return Err(cx.no_register()),
         })
     }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::msp430::Width;
+use sunseal_registers::msp430x5xx::flash::*;
 use sunseal_trace::{Picos, StateId};
 
 use super::flash_cells::{self, Operation, Running, as_is};
@@ -16,31 +17,15 @@ use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::Event;
 use crate::clock::Clocks;
 use crate::device::{Region, RegionKind, us};
-use crate::families::{ERASE, WRITE};
+use crate::families;
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 
-const FCTL1: u32 = 0;
-const FCTL3: u32 = 4;
-const FCTL4: u32 = 6;
 const FWPW_HIGH: u16 = 0xA5;
 const FRPW: u16 = 0x9600;
 
-const F1_ERASE: u16 = 0x02;
-const F1_MERAS: u16 = 0x04;
-const F1_WRT: u16 = 0x40;
-const F1_BLKWRT: u16 = 0x80;
 const F1_BITS: u16 = 0xE6;
 
-pub(super) const BUSY: u16 = 0x01;
-pub(super) const KEYV: u16 = 0x02;
-pub(super) const ACCVIFG: u16 = 0x04;
-pub(super) const WAIT: u16 = 0x08;
-pub(super) const LOCK: u16 = 0x10;
-pub(super) const EMEX: u16 = 0x20;
-const LOCKA: u16 = 0x40;
-
-const LOCKINFO: u16 = 0x80;
 const INFO_A_BYTES: u32 = 128;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +64,7 @@ impl FlashController {
     }
 
     fn state(&self) -> StateId {
-        flash_cells::state(&self.running, WRITE, ERASE)
+        flash_cells::state(&self.running, families::WRITE, families::ERASE)
     }
 
     /// Refuses a store that the controller's state or the supply does not allow.
@@ -120,15 +105,15 @@ impl FlashController {
     ) -> Result<Option<(Operation, Picos, Event)>, Fault> {
         let addr = cx.addr;
         let f = &cx.dev.f5xx().flash;
-        let asked = match (self.fctl1 & (F1_ERASE | F1_MERAS), self.fctl1 & (F1_WRT | F1_BLKWRT)) {
-            (0, F1_WRT) => {
+        let asked = match (self.fctl1 & (ERASE | MERAS), self.fctl1 & (WRT | BLKWRT)) {
+            (0, WRT) => {
                 let bytes = match width {
                     Width::Byte => vec![value as u8],
                     Width::Word => value.to_le_bytes().to_vec(),
                 };
                 (Operation::Program { addr, bytes }, us(f.word_write_us), Event::FlashWordWrite)
             }
-            (0, blk) if blk & F1_BLKWRT != 0 => {
+            (0, blk) if blk & BLKWRT != 0 => {
                 if width == Width::Byte {
                     return Err(cx.refuse(
                         "byte store in a 32-bit flash write; write two words, low one first",
@@ -155,7 +140,7 @@ impl FlashController {
                     Event::FlashWordWrite,
                 )
             }
-            (F1_ERASE, 0) => {
+            (ERASE, 0) => {
                 let bytes = region.segment_bytes.unwrap_or(1);
                 let start = addr & !(bytes - 1);
                 (
@@ -164,7 +149,7 @@ impl FlashController {
                     Event::FlashSegmentErase,
                 )
             }
-            (e, 0) if e == F1_ERASE | F1_MERAS && region.kind == RegionKind::Flash => {
+            (e, 0) if e == ERASE | MERAS && region.kind == RegionKind::Flash => {
                 let (start, bytes) = (region.start, region.size_bytes());
                 (
                     Operation::Erase(vec![start..start + bytes]),
@@ -172,7 +157,7 @@ impl FlashController {
                     Event::FlashMassErase,
                 )
             }
-            (F1_MERAS, 0) => {
+            (MERAS, 0) => {
                 return Err(cx.refuse(
                     "bank erase is not modelled; erase segments, or all with ERASE + MERAS",
                 ));

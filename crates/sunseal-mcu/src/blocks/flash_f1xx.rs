@@ -11,9 +11,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::msp430::Width;
+use sunseal_registers::msp430x1xx::flash::{BLKWRT, ERASE, FCTL1, FCTL2, FCTL3, FSSEL, MERAS, WRT};
+use sunseal_registers::msp430x5xx::flash::{ACCVIFG, BUSY, EMEX, KEYV, LOCK, WAIT};
 use sunseal_trace::Picos;
 
-use super::flash::{ACCVIFG, BUSY, EMEX, KEYV, LOCK, WAIT};
 use super::flash_cells::{self, Operation, Running, as_is};
 use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::Event;
@@ -22,19 +23,11 @@ use crate::device::{Region, RegionKind};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 
-const FCTL1: u32 = 0;
-const FCTL2: u32 = 2;
-const FCTL3: u32 = 4;
 const FWPW: u16 = 0xA5;
 const FRPW: u16 = 0x9600;
 
-const ERASE: u16 = 0x02;
-const MERAS: u16 = 0x04;
-const WRT: u16 = 0x40;
-const BLKWRT: u16 = 0x80;
 const F1_BITS: u16 = 0xC6;
 
-const FSSEL: u16 = 0xC0;
 const FN: u16 = 0x3F;
 
 /// A row under one programming voltage; also what a block write fills.

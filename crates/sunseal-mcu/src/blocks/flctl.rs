@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::flctl::*;
 use sunseal_trace::{Cycles, Picos, StateId, Width};
 
 use super::flash_cells::{self, Operation, Running};
@@ -18,42 +19,6 @@ use crate::device::us;
 use crate::families::msp432p4::{ERASE, WRITE};
 use crate::instruments::lint::LintKind;
 
-const POWER_STAT: u32 = 0x000;
-const BANK0_RDCTL: u32 = 0x010;
-const BANK1_RDCTL: u32 = 0x014;
-const RDBRST_CTLSTAT: u32 = 0x020;
-const PRG_CTLSTAT: u32 = 0x050;
-const PRGBRST_CTLSTAT: u32 = 0x054;
-const ERASE_CTLSTAT: u32 = 0x0A0;
-const ERASE_SECTADDR: u32 = 0x0A4;
-const BANK0_INFO_WEPROT: u32 = 0x0B0;
-const BANK0_MAIN_WEPROT: u32 = 0x0B4;
-const BANK1_INFO_WEPROT: u32 = 0x0C0;
-const BANK1_MAIN_WEPROT: u32 = 0x0C4;
-const BMRK_CTLSTAT: u32 = 0x0D0;
-const IFG: u32 = 0x0F0;
-const IE: u32 = 0x0F4;
-const CLRIFG: u32 = 0x0F8;
-const SETIFG: u32 = 0x0FC;
-
-const RD_MODE: u32 = 0xF;
-const BUFI: u32 = 1 << 4;
-const BUFD: u32 = 1 << 5;
-
-const PRG_ENABLE: u32 = 1 << 0;
-const PRG_MODE_FULL: u32 = 1 << 1;
-const VER_PST: u32 = 1 << 3;
-
-const ERASE_START: u32 = 1 << 0;
-const ERASE_MASS: u32 = 1 << 1;
-const ERASE_TYPE_INFO: u32 = 1 << 2;
-const ERASE_ADDR_ERR: u32 = 1 << 18;
-const ERASE_CLR_STAT: u32 = 1 << 19;
-
-const IFG_AVPST: u32 = 1 << 2;
-const IFG_PRG: u32 = 1 << 3;
-const IFG_ERASE: u32 = 1 << 5;
-const IFG_PRG_ERR: u32 = 1 << 9;
 const FLAGS: u32 = 0x33F;
 
 pub(crate) const INFO: u32 = 0x0020_0000;
@@ -124,7 +89,7 @@ impl Flctl {
     }
 
     pub fn normal_read(&self, bank: usize) -> bool {
-        self.banks[bank].rdctl & RD_MODE == 0
+        self.banks[bank].rdctl & FLCTL_BANK0_RDCTL_RD_MODE == 0
     }
 
     /// Whether any read may take longer than a cycle.
@@ -152,7 +117,7 @@ impl Flctl {
         for word in first..=last {
             let i = bank(word << 2);
             if self.banks[i].word != word {
-                waits += self.access(word << 2, BUFI);
+                waits += self.access(word << 2, FLCTL_BANK0_RDCTL_BUFI);
                 self.banks[i].word = word;
             }
         }
@@ -161,7 +126,7 @@ impl Flctl {
 
     /// Wait states of a read of data.
     pub fn loaded(&mut self, addr: u32) -> Cycles {
-        self.access(addr, BUFD)
+        self.access(addr, FLCTL_BANK0_RDCTL_BUFD)
     }
 
     /// What the buffers hold is not the memory any more.
@@ -201,7 +166,7 @@ impl Flctl {
     /// A store to flash.
     pub fn store(&mut self, width: Width, value: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let addr = cx.addr;
-        if self.prg & PRG_ENABLE == 0 {
+        if self.prg & FLCTL_PRG_CTLSTAT_ENABLE == 0 {
             return Err(cx.refuse(
                 "store to flash while it is not being programmed; set FLCTL_PRG_CTLSTAT.ENABLE first",
             ));
@@ -217,7 +182,7 @@ impl Flctl {
             ));
         }
         let bytes = &value.to_le_bytes()[..width.bytes() as usize];
-        if self.prg & PRG_MODE_FULL != 0 {
+        if self.prg & FLCTL_PRG_CTLSTAT_MODE != 0 {
             return self.gather(addr, bytes, cx);
         }
         let time = cx.dev.msp432().flash.word_program_us;
@@ -231,7 +196,7 @@ impl Flctl {
         let (start, mut all) = self.gathered.take().unwrap_or((addr, Vec::new()));
         if bytes.len() != 4 || !start.is_multiple_of(16) || addr != start + all.len() as u32 {
             // A word composition error: nothing is programmed.
-            self.ifg |= IFG_PRG_ERR;
+            self.ifg |= FLCTL_IFG_PRG_ERR;
             return Ok(());
         }
         all.extend_from_slice(bytes);
@@ -252,11 +217,11 @@ impl Flctl {
     }
 
     fn start_erase(&mut self, cx: &mut Cx<'_>) {
-        let all = if self.erase & ERASE_MASS != 0 {
+        let all = if self.erase & FLCTL_ERASE_CTLSTAT_MODE != 0 {
             let main = (0..MAIN_BYTES / SECTOR).map(|i| i * SECTOR);
             let info = (0..INFO_BYTES / SECTOR).map(|i| INFO + i * SECTOR);
             main.chain(info).collect()
-        } else if self.erase & ERASE_TYPE_INFO != 0 {
+        } else if self.erase & FLCTL_ERASE_CTLSTAT_TYPE_1 != 0 {
             vec![INFO + (self.sectaddr & 0x3000)]
         } else {
             vec![self.sectaddr & 0x3_F000]
@@ -264,11 +229,11 @@ impl Flctl {
         let open = all.into_iter().filter(|s| !self.protected(*s));
         let sectors: Vec<_> = open.map(|s| s..s + SECTOR).collect();
         if sectors.is_empty() {
-            self.erase |= ERASE_ADDR_ERR | 3 << 16;
-            self.ifg |= IFG_ERASE;
+            self.erase |= FLCTL_ERASE_CTLSTAT_ADDR_ERR | 3 << 16;
+            self.ifg |= FLCTL_IFG_ERASE;
             return;
         }
-        let mass = self.erase & ERASE_MASS != 0;
+        let mass = self.erase & FLCTL_ERASE_CTLSTAT_MODE != 0;
         let f = &cx.dev.msp432().flash;
         let ms = if mass { f.mass_erase_ms } else { f.sector_erase_ms };
         cx.accounts.count(if mass { Event::FlashMassErase } else { Event::FlashSegmentErase });
@@ -280,14 +245,14 @@ impl Flctl {
         match &self.running {
             None => return,
             Some((program @ Operation::Program { .. }, _)) => {
-                self.ifg |= IFG_PRG;
-                if self.prg & VER_PST != 0 && program.overwrites(memory, place) {
-                    self.ifg |= IFG_AVPST;
+                self.ifg |= FLCTL_IFG_PRG;
+                if self.prg & FLCTL_PRG_CTLSTAT_VER_PST != 0 && program.overwrites(memory, place) {
+                    self.ifg |= FLCTL_IFG_AVPST;
                 }
             }
             Some((Operation::Erase(_), _)) => {
                 self.erase |= 3 << 16;
-                self.ifg |= IFG_ERASE;
+                self.ifg |= FLCTL_IFG_ERASE;
             }
         }
         flash_cells::finish(&mut self.running, memory, place);
@@ -308,78 +273,82 @@ impl Block<P4> for Flctl {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         let rdctl = |b: usize| {
             let r = self.banks[b].rdctl;
-            r | (r & RD_MODE) << 16
+            r | (r & FLCTL_BANK0_RDCTL_RD_MODE) << 16
         };
         Ok(match off {
             // Flash is on and all its supplies are good.
-            POWER_STAT => 0x7B,
-            BANK0_RDCTL => rdctl(0),
-            BANK1_RDCTL => rdctl(1),
-            PRG_CTLSTAT => match &self.running {
+            FLCTL_POWER_STAT => 0x7B,
+            FLCTL_BANK0_RDCTL => rdctl(0),
+            FLCTL_BANK1_RDCTL => rdctl(1),
+            FLCTL_PRG_CTLSTAT => match &self.running {
                 Some((Operation::Program { addr, .. }, _)) => {
                     self.prg | 2 << 16 | (bank(*addr) as u32) << 18
                 }
                 _ => self.prg,
             },
-            ERASE_CTLSTAT => match &self.running {
+            FLCTL_ERASE_CTLSTAT => match &self.running {
                 Some((Operation::Erase(_), _)) => self.erase | 2 << 16,
                 _ => self.erase,
             },
-            ERASE_SECTADDR => self.sectaddr,
-            BANK0_INFO_WEPROT => self.protect_info[0],
-            BANK0_MAIN_WEPROT => self.protect_main[0],
-            BANK1_INFO_WEPROT => self.protect_info[1],
-            BANK1_MAIN_WEPROT => self.protect_main[1],
-            IFG => self.ifg,
-            IE => self.ie,
-            RDBRST_CTLSTAT | BMRK_CTLSTAT | CLRIFG | SETIFG => 0,
-            PRGBRST_CTLSTAT => 0xC0,
+            FLCTL_ERASE_SECTADDR => self.sectaddr,
+            FLCTL_BANK0_INFO_WEPROT => self.protect_info[0],
+            FLCTL_BANK0_MAIN_WEPROT => self.protect_main[0],
+            FLCTL_BANK1_INFO_WEPROT => self.protect_info[1],
+            FLCTL_BANK1_MAIN_WEPROT => self.protect_main[1],
+            FLCTL_IFG => self.ifg,
+            FLCTL_IE => self.ie,
+            FLCTL_RDBRST_CTLSTAT | FLCTL_BMRK_CTLSTAT | FLCTL_CLRIFG | FLCTL_SETIFG => 0,
+            FLCTL_PRGBRST_CTLSTAT => 0xC0,
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            BANK0_RDCTL | BANK1_RDCTL => {
+            FLCTL_BANK0_RDCTL | FLCTL_BANK1_RDCTL => {
                 let b = &mut self.banks[(off >> 2 & 1) as usize];
                 b.rdctl = merge(b.rdctl, value, mask) & 0xF03F;
                 (b.line, b.word) = (NO_LINE, NO_LINE);
                 cx.fx.memory = true;
                 cx.fx.clocks = true;
             }
-            PRG_CTLSTAT => {
+            FLCTL_PRG_CTLSTAT => {
                 self.prg = merge(self.prg, value, mask) & 0xF;
                 self.gathered = None;
             }
-            ERASE_CTLSTAT => {
+            FLCTL_ERASE_CTLSTAT => {
                 let new = merge(self.erase, value, mask);
-                if new & ERASE_CLR_STAT != 0 {
-                    self.erase &= !(3 << 16 | ERASE_ADDR_ERR);
+                if new & FLCTL_ERASE_CTLSTAT_CLR_STAT != 0 {
+                    self.erase &= !(3 << 16 | FLCTL_ERASE_CTLSTAT_ADDR_ERR);
                 }
-                self.erase = new & 0xE | self.erase & (3 << 16 | ERASE_ADDR_ERR);
-                if new & ERASE_START != 0 {
+                self.erase = new & 0xE | self.erase & (3 << 16 | FLCTL_ERASE_CTLSTAT_ADDR_ERR);
+                if new & FLCTL_ERASE_CTLSTAT_START != 0 {
                     if self.running.is_some() {
                         cx.lint(LintKind::LockedBits);
                     } else {
-                        self.erase &= !(3 << 16 | ERASE_ADDR_ERR);
+                        self.erase &= !(3 << 16 | FLCTL_ERASE_CTLSTAT_ADDR_ERR);
                         self.start_erase(cx);
                     }
                 }
             }
-            ERASE_SECTADDR => self.sectaddr = merge(self.sectaddr, value, mask) & 0x3F_F000,
-            BANK0_INFO_WEPROT => {
+            FLCTL_ERASE_SECTADDR => self.sectaddr = merge(self.sectaddr, value, mask) & 0x3F_F000,
+            FLCTL_BANK0_INFO_WEPROT => {
                 self.protect_info[0] = merge(self.protect_info[0], value, mask) & 3;
             }
-            BANK1_INFO_WEPROT => {
+            FLCTL_BANK1_INFO_WEPROT => {
                 self.protect_info[1] = merge(self.protect_info[1], value, mask) & 3;
             }
-            BANK0_MAIN_WEPROT => self.protect_main[0] = merge(self.protect_main[0], value, mask),
-            BANK1_MAIN_WEPROT => self.protect_main[1] = merge(self.protect_main[1], value, mask),
-            IE => self.ie = merge(self.ie, value, mask) & FLAGS,
-            CLRIFG => self.ifg &= !(value & mask),
-            SETIFG => self.ifg |= value & mask & FLAGS,
-            IFG | POWER_STAT => {}
-            RDBRST_CTLSTAT | PRGBRST_CTLSTAT | BMRK_CTLSTAT => {
+            FLCTL_BANK0_MAIN_WEPROT => {
+                self.protect_main[0] = merge(self.protect_main[0], value, mask)
+            }
+            FLCTL_BANK1_MAIN_WEPROT => {
+                self.protect_main[1] = merge(self.protect_main[1], value, mask)
+            }
+            FLCTL_IE => self.ie = merge(self.ie, value, mask) & FLAGS,
+            FLCTL_CLRIFG => self.ifg &= !(value & mask),
+            FLCTL_SETIFG => self.ifg |= value & mask & FLAGS,
+            FLCTL_IFG | FLCTL_POWER_STAT => {}
+            FLCTL_RDBRST_CTLSTAT | FLCTL_PRGBRST_CTLSTAT | FLCTL_BMRK_CTLSTAT => {
                 if value & mask & 1 != 0 {
                     return Err(cx.refuse(
                         "burst operations and benchmark counters of FLCTL are not modelled; program by words",
@@ -420,7 +389,7 @@ mod tests {
         // Eight instructions of two bytes lie in four words.
         let waits: u64 = (0..8).map(|i| f.fetched(2 * i, 2)).sum();
         assert_eq!(waits, 4 * 2);
-        let mut f = with(2 << 12 | BUFI);
+        let mut f = with(2 << 12 | FLCTL_BANK0_RDCTL_BUFI);
         let waits: u64 = (0..16).map(|i| f.fetched(2 * i, 2)).sum();
         assert_eq!(waits, 2 * 2);
         // A wide instruction across two words fetches both.
@@ -430,9 +399,9 @@ mod tests {
 
     #[test]
     fn data_goes_through_its_own_switch() {
-        let mut f = with(1 << 12 | BUFI);
+        let mut f = with(1 << 12 | FLCTL_BANK0_RDCTL_BUFI);
         assert_eq!((f.loaded(0x40), f.loaded(0x44)), (1, 1));
-        let mut f = with(1 << 12 | BUFD);
+        let mut f = with(1 << 12 | FLCTL_BANK0_RDCTL_BUFD);
         assert_eq!((f.loaded(0x40), f.loaded(0x44), f.loaded(0x50)), (1, 0, 1));
     }
 

@@ -8,36 +8,22 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::frctl::{
+    ACCTEIE, ACCTEIFG, AUTO, CBDIE, CBDIFG, FRCTL0, FRCTLPW, FRLPMPWR, FRPWR, GCCTL0, GCCTL1,
+    UBDIE, UBDIFG, WPIE, WPIFG, WPROT,
+};
 use sunseal_trace::Cycles;
 
 use super::{Block, Ctx, Effects, Reset, ResetKind, merge};
 use crate::instruments::taint::Follow;
 
-const FRCTL0: u32 = 0;
-const GCCTL0: u32 = 4;
-const GCCTL1: u32 = 6;
-
-const FRCTLPW: u16 = 0xA500;
 const FRCTLPW_READ: u16 = 0x9600;
-const WPROT: u16 = 0x0001;
-const AUTO: u16 = 0x0008;
 const NWAITS: u16 = 0x00F0;
 /// FRCTL has three bits of wait states; neither WPROT nor AUTO.
 const NWAITS_PLAIN: u16 = 0x0070;
 
-const FRPWR: u16 = 0x0004;
-const ACCTEIE: u16 = 0x0008;
-const WPIE: u16 = 0x0010;
-const CBDIE: u16 = 0x0020;
-const UBDIE: u16 = 0x0040;
-const FRLPMPWR: u16 = 0x0002;
 const GCCTL0_PLAIN: u16 = FRLPMPWR | FRPWR | ACCTEIE | CBDIE | UBDIE | 0x0080;
 const GCCTL0_BITS: u16 = FRPWR | ACCTEIE | WPIE | CBDIE | UBDIE | 0x0080;
-
-const CBDIFG: u16 = 0x0002;
-const UBDIFG: u16 = 0x0004;
-const ACCTEIFG: u16 = 0x0008;
-const WPIFG: u16 = 0x0010;
 
 const LINE_BITS: u32 = 3;
 const NO_LINE: u32 = u32::MAX;

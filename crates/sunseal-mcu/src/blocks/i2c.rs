@@ -5,22 +5,14 @@
 //! places of an interrupt register. Whole bytes take their time: START and the address ten bits, a byte nine, STOP one.
 
 use serde::{Deserialize, Serialize};
+use sunseal_registers::msp430fr5xx::eusci_b::{
+    UCBCNTIFG, UCBIT9IFG, UCCLTOIFG, UCNACKIFG, UCRXIFG0, UCSTPIFG, UCTR, UCTXIFG0, UCTXSTP,
+    UCTXSTT,
+};
 use sunseal_trace::Picos;
 
 use crate::clock::Line;
 use crate::common::OnBus;
-
-pub(crate) const UCTXSTT: u16 = 0x0002;
-pub(crate) const UCTXSTP: u16 = 0x0004;
-pub(crate) const UCTR: u16 = 0x0010;
-
-pub(crate) const RXIFG: u16 = 0x0001;
-pub(crate) const TXIFG: u16 = 0x0002;
-const STPIFG: u16 = 0x0008;
-const NACKIFG: u16 = 0x0020;
-const BCNTIFG: u16 = 0x0040;
-const CLTOIFG: u16 = 0x0080;
-const BIT9IFG: u16 = 0x4000;
 
 /// The slowest divider of BRCLK: the bit clock of a single master is at most a quarter of it (SLAU367P 32.3.6).
 pub(crate) const DIVIDER_MIN: u16 = 4;
@@ -149,10 +141,10 @@ impl I2c {
         self.waiting = None;
         self.count = 0;
         if self.sends {
-            r.ifg |= TXIFG;
+            r.ifg |= UCTXIFG0;
         }
         if r.counter.is_none() {
-            r.ifg &= !(NACKIFG | STPIFG);
+            r.ifg &= !(UCNACKIFG | UCSTPIFG);
         }
         self.enter(Phase::Start, now);
     }
@@ -184,7 +176,7 @@ impl I2c {
     /// A byte was written to UCBxTXBUF.
     pub fn written(&mut self, byte: u8, r: &mut Regs, now: Picos) {
         self.waiting = Some(byte);
-        r.ifg &= !TXIFG;
+        r.ifg &= !UCTXIFG0;
         if self.phase == Phase::HoldSend {
             self.send_waiting(r, now);
         }
@@ -193,7 +185,7 @@ impl I2c {
     /// UCBxRXBUF was read: the byte that waited for its room, if there is one.
     pub fn read(&mut self, r: &mut Regs, now: Picos) -> Option<u8> {
         let byte = self.held.take()?;
-        r.ifg |= RXIFG;
+        r.ifg |= UCRXIFG0;
         if self.phase == Phase::HoldReceive {
             self.received(r, now);
         }
@@ -204,7 +196,7 @@ impl I2c {
     pub fn event(&mut self, low_max: Option<Picos>, r: &mut Regs, now: Picos) -> Option<OnBus> {
         if self.low_since.zip(low_max).is_some_and(|(since, most)| since + most.0 <= now.0) {
             self.low_since = None;
-            r.ifg |= CLTOIFG;
+            r.ifg |= UCCLTOIFG;
         }
         self.ends.take_if(|end| *end <= now.0)?;
         Some(match self.phase {
@@ -219,13 +211,13 @@ impl I2c {
     pub fn answered(&mut self, answer: Option<u8>, r: &mut Regs, now: Picos) -> Option<u8> {
         let counts = r.counter.is_some();
         if counts && self.phase != Phase::Stop {
-            r.ifg |= BIT9IFG;
+            r.ifg |= UCBIT9IFG;
         }
         match (self.phase, answer) {
             (Phase::Stop, _) => {
                 r.ctl &= !UCTXSTP;
                 if counts {
-                    r.ifg |= STPIFG;
+                    r.ifg |= UCSTPIFG;
                 }
                 self.enter(Phase::Free, now);
                 if r.ctl & UCTXSTT != 0 {
@@ -234,8 +226,8 @@ impl I2c {
             }
             (Phase::Receive, answer) => {
                 let byte = answer.unwrap_or(0xFF);
-                if r.ifg & RXIFG == 0 {
-                    r.ifg |= RXIFG;
+                if r.ifg & UCRXIFG0 == 0 {
+                    r.ifg |= UCRXIFG0;
                     self.received(r, now);
                     return Some(byte);
                 }
@@ -247,7 +239,7 @@ impl I2c {
             }
             (_, None) => {
                 // The byte in UCBxTXBUF and a START that was asked for are discarded; a STOP that was frees the bus.
-                r.ifg = r.ifg & !TXIFG | NACKIFG;
+                r.ifg = r.ifg & !UCTXIFG0 | UCNACKIFG;
                 r.ctl &= !UCTXSTT;
                 self.waiting = None;
                 if r.ctl & UCTXSTP != 0 {
@@ -279,7 +271,7 @@ impl I2c {
     fn count_byte(&mut self, r: &mut Regs) {
         self.count = self.count.wrapping_add(1);
         if r.counter.is_some_and(|c| c.tells && self.count == c.threshold) {
-            r.ifg |= BCNTIFG;
+            r.ifg |= UCBCNTIFG;
         }
     }
 
@@ -322,7 +314,7 @@ impl I2c {
             self.enter(Phase::Send(byte), now);
             // With a STOP by the counter, as many bytes are asked for as it counts.
             if !self.is_last(r) {
-                r.ifg |= TXIFG;
+                r.ifg |= UCTXIFG0;
             }
         }
     }

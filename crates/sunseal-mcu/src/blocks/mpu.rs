@@ -5,25 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::mpu::*;
 
 use super::{Block, Ctx, Reset, ResetKind, cause, merge};
 use crate::instruments::taint::Follow;
 
-const MPUCTL0: u32 = 0x0;
-const MPUCTL1: u32 = 0x2;
-const MPUSEGB2: u32 = 0x4;
-const MPUSEGB1: u32 = 0x6;
-const MPUSAM: u32 = 0x8;
-const MPUIPC0: u32 = 0xA;
-const MPUIPSEGB2: u32 = 0xC;
-const MPUIPSEGB1: u32 = 0xE;
-
-const MPUPW: u16 = 0xA500;
 const MPUPW_READ: u16 = 0x9600;
-const MPUENA: u16 = 0x0001;
-const MPULOCK: u16 = 0x0002;
-const MPUSEGIE: u16 = 0x0010;
-const MPUIPENA: u16 = 0x0040;
 
 /// What an access wants: the bits of a segment in MPUSAM.
 pub(crate) const READ: u16 = 1;

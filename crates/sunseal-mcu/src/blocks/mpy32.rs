@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::mpy32::*;
 use sunseal_trace::Cycles;
 
 use super::{Block, Ctx, Reset, merge};
@@ -16,19 +17,6 @@ use crate::instruments::taint::Follow;
 
 /// What its registers take in the address map.
 pub(crate) const MPY_BYTES: u32 = 0x30;
-const MPY: u32 = 0x00;
-const MACS: u32 = 0x06;
-const OP2: u32 = 0x08;
-const RESLO: u32 = 0x0A;
-const RESHI: u32 = 0x0C;
-const SUMEXT: u32 = 0x0E;
-const MPY32L: u32 = 0x10;
-const MACS32H: u32 = 0x1E;
-const OP2L: u32 = 0x20;
-const OP2H: u32 = 0x22;
-const RES0: u32 = 0x24;
-const RES3: u32 = 0x2A;
-const MPY32CTL0: u32 = 0x2C;
 
 /// Sets of registers, a bit each.
 const OP1_NARROW: u64 = registers(MPY, MACS);
@@ -38,17 +26,6 @@ const RESULTS: u64 = registers(RES0, RES3);
 const fn registers(first: u32, last: u32) -> u64 {
     (1 << (last + 1)) - (1 << first)
 }
-
-const MPYC: u16 = 0x0001;
-const MPYFRAC: u16 = 0x0004;
-const MPYSAT: u16 = 0x0008;
-const MPYM: u16 = 0x0030;
-const MPYM_SIGNED: u16 = 0x0010;
-const MPYM_ACCUMULATE: u16 = 0x0020;
-const OP1_32: u16 = 0x0040;
-const OP2_32: u16 = 0x0080;
-const MPYDLYWRTEN: u16 = 0x0100;
-const MPYDLY32: u16 = 0x0200;
 
 /// Cycles from operand to RES0..RES3 and MPYC, in eight bytes so that one move copies them.
 type Columns = [u8; 8];
@@ -146,7 +123,7 @@ impl Mpy32 {
     }
 
     fn signed(&self) -> bool {
-        self.ctl0 & MPYM_SIGNED != 0
+        self.ctl0 & MPYM_1 != 0
     }
 
     /// The result as the result registers show it, under MPYFRAC and MPYSAT.
@@ -203,7 +180,7 @@ impl Mpy32 {
     /// A word write that needs nothing else: the hot path, without what is rare on it. Answers what it counts as.
     #[inline(always)]
     pub fn write_fast(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<Event>> {
-        let wide = matches!(off, OP2L | OP2H) || off == OP2 && self.ctl0 & OP1_32 != 0;
+        let wide = matches!(off, OP2L | OP2H) || off == OP2 && self.ctl0 & MPYOP1_32 != 0;
         if wide && self.signed() {
             return None;
         }
@@ -217,29 +194,29 @@ impl Mpy32 {
         let asked = |registers: u64| registers >> (off & 63) & 1 != 0;
         if asked(OP1_WIDE) {
             let mode = (off as u16 & 0xC) << 2;
-            self.ctl0 = (self.ctl0 & !MPYM) | mode | OP1_32;
+            self.ctl0 = (self.ctl0 & !MPYM) | mode | MPYOP1_32;
             self.op1 = if off & 2 == 0 {
                 (self.op1 & 0xFFFF_0000) | value
             } else {
                 (self.op1 & 0xFFFF) | value << 16
             };
         } else if off == OP2L && at >= self.ready(3) {
-            self.ctl0 |= OP2_32;
+            self.ctl0 |= MPYOP2_32;
             self.op2 = value;
             self.res_before = self.res;
             self.carry_before = self.ctl0 & MPYC != 0;
             self.half(at);
         } else if off == OP2H {
             self.op2 = (self.op2 & 0xFFFF) | value << 16;
-            self.ctl0 |= OP2_32;
+            self.ctl0 |= MPYOP2_32;
             self.res = self.res_before;
             return Some(Some(self.finish(at)));
         } else if asked(OP1_NARROW) {
             let mode = (off as u16 & 6) << 3;
-            self.ctl0 = (self.ctl0 & !(MPYM | OP1_32)) | mode;
+            self.ctl0 = (self.ctl0 & !(MPYM | MPYOP1_32)) | mode;
             self.op1 = (self.op1 & 0xFFFF_0000) | value;
         } else if off == OP2 && at >= self.ready(3) {
-            self.ctl0 &= !OP2_32;
+            self.ctl0 &= !MPYOP2_32;
             self.op2 = value;
             return Some(Some(self.start(at)));
         } else if asked(RESULTS) {
@@ -269,7 +246,7 @@ impl Mpy32 {
 
     #[inline]
     fn start(&mut self, at: Cycles) -> Event {
-        if self.ctl0 & OP1_32 == 0 {
+        if self.ctl0 & MPYOP1_32 == 0 {
             self.begin(at, self.latency.op16);
             self.op16();
             Event::MpyOp16
@@ -284,13 +261,13 @@ impl Mpy32 {
     /// OP2L is written: the low words of the product are known, the rest waits for OP2H.
     fn half(&mut self, at: Cycles) {
         let l = &self.latency;
-        self.begin(at, if self.ctl0 & OP1_32 == 0 { l.op2_32l } else { l.op32l });
+        self.begin(at, if self.ctl0 & MPYOP1_32 == 0 { l.op2_32l } else { l.op32l });
         self.op32(self.extended_op1(), self.op2);
     }
 
     fn finish(&mut self, at: Cycles) -> Event {
         let l = &self.latency;
-        let columns = if self.ctl0 & OP1_32 == 0 { l.op2_32h } else { l.op32h };
+        let columns = if self.ctl0 & MPYOP1_32 == 0 { l.op2_32h } else { l.op32h };
         let saturates = self.ctl0 & MPYSAT != 0;
         let columns = columns[usize::from(saturates)];
         // Whichever of the two operand halves came too late decides; RES0, as it is, needs the low one only.
@@ -312,7 +289,7 @@ impl Mpy32 {
     }
 
     fn extended_op1(&self) -> u32 {
-        match (self.ctl0 & OP1_32 != 0, self.signed()) {
+        match (self.ctl0 & MPYOP1_32 != 0, self.signed()) {
             (true, _) => self.op1,
             (false, true) => self.op1 as u16 as i16 as i32 as u32,
             (false, false) => self.op1 & 0xFFFF,
@@ -326,7 +303,7 @@ impl Mpy32 {
     fn op16(&mut self) {
         self.wide = false;
         let (a, b) = (self.op1 as u16, self.op2 as u16);
-        let accumulate = self.ctl0 & MPYM_ACCUMULATE != 0;
+        let accumulate = self.ctl0 & MPYM_2 != 0;
         if self.signed() {
             let acc = if accumulate { i64::from(self.res as u32 as i32) } else { 0 };
             let sum = acc + i64::from(a as i16) * i64::from(b as i16);
@@ -348,7 +325,7 @@ impl Mpy32 {
 
     fn op32(&mut self, a: u32, b: u32) {
         self.wide = true;
-        let accumulate = self.ctl0 & MPYM_ACCUMULATE != 0;
+        let accumulate = self.ctl0 & MPYM_2 != 0;
         if self.signed() {
             let product = i128::from(a as i32) * i128::from(b as i32);
             let acc = if accumulate { i128::from(self.res as i64) } else { 0 };
@@ -466,7 +443,7 @@ impl Block for Mpy32 {
             latency: self.latency,
             op1: word(0) as u32,
             op2: word(1) as u32,
-            ctl0: word(2) as u16 & (MPYC | MPYM | OP1_32 | OP2_32),
+            ctl0: word(2) as u16 & (MPYC | MPYM | MPYOP1_32 | MPYOP2_32),
             res: word(3),
             res_before: word(4),
             carry_before: word(5) & 1 != 0,

@@ -2,12 +2,7 @@
 //! What digital I/O of the MSP430 and the MSP432 has alike: levels from outside, and interrupts of a pair of ports.
 
 use serde::{Deserialize, Serialize};
-
-const IV_LOW: u32 = 0x0E;
-const IES: u32 = 0x18;
-const IE: u32 = 0x1A;
-const IFG: u32 = 0x1C;
-const IV_HIGH: u32 = 0x1E;
+use sunseal_registers::msp430fr5xx::port::{P1IE, P1IES, P1IFG, P1IV, P2IV};
 
 /// Bits driven from outside, and their levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,11 +75,11 @@ impl Edges {
     pub fn read(&mut self, off: u32) -> Option<u16> {
         Some(match off {
             _ if !self.present => return None,
-            IV_LOW => self.vector(0),
-            IV_HIGH => self.vector(1),
-            IES => self.ies,
-            IE => self.ie,
-            IFG => self.ifg,
+            P1IV => self.vector(0),
+            P2IV => self.vector(1),
+            P1IES => self.ies,
+            P1IE => self.ie,
+            P1IFG => self.ifg,
             _ => return None,
         })
     }
@@ -94,16 +89,16 @@ impl Edges {
     pub fn write(&mut self, off: u32, levels: u16, merge: impl Fn(u16) -> u16) -> bool {
         match off {
             _ if !self.present => return false,
-            IV_LOW => self.ifg &= 0xFF00,
-            IV_HIGH => self.ifg &= 0x00FF,
-            IES => {
+            P1IV => self.ifg &= 0xFF00,
+            P2IV => self.ifg &= 0x00FF,
+            P1IES => {
                 let old = self.ies;
                 self.ies = merge(old);
                 // The manual says "may": towards falling while low, towards rising while high. Here it does.
                 self.ifg |= (!old & self.ies & !levels) | (old & !self.ies & levels);
             }
-            IE => self.ie = merge(self.ie),
-            IFG => self.ifg = merge(self.ifg),
+            P1IE => self.ie = merge(self.ie),
+            P1IFG => self.ifg = merge(self.ifg),
             _ => return false,
         }
         true

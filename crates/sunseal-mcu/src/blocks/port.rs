@@ -3,20 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::port::{PADIR, PAIN, PAOUT, PAREN, PASEL1, PASELC};
+use sunseal_registers::msp430x5xx::port::{PADS, PASEL};
 
 use super::pins::{Edges, Outside};
 use super::{Block, Ctx, Reset, merge};
 use crate::instruments::taint::Follow;
-
-const IN: u32 = 0x00;
-const OUT: u32 = 0x02;
-const DIR: u32 = 0x04;
-const REN: u32 = 0x06;
-const DS: u32 = 0x08;
-const SEL: u32 = 0x0A;
-/// FR5xx and MSP432P4xx: a second select register, and the one that complements both at once.
-const SEL1: u32 = 0x0C;
-const SELC: u32 = 0x16;
 
 /// Two ports side by side: the even one's bits are the low byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,14 +132,14 @@ impl Block for PortPair {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
-            IN => self.levels(),
-            OUT => self.out,
-            DIR => self.dir,
-            REN => self.ren,
-            DS if self.has_drive_strength => self.ds,
-            SEL if self.has_select => self.sel,
-            SEL1 if self.has_select_1 => self.sel1,
-            SELC if self.has_select_1 => 0,
+            PAIN => self.levels(),
+            PAOUT => self.out,
+            PADIR => self.dir,
+            PAREN => self.ren,
+            PADS if self.has_drive_strength => self.ds,
+            PASEL if self.has_select => self.sel,
+            PASEL1 if self.has_select_1 => self.sel1,
+            PASELC if self.has_select_1 => 0,
             _ => return self.edges.read(off).ok_or_else(|| cx.no_register()),
         })
     }
@@ -155,14 +147,14 @@ impl Block for PortPair {
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let before = self.levels();
         let register = match off {
-            IN => return Err(cx.refuse("write to an input register (PxIN), which is read-only")),
-            OUT => &mut self.out,
-            DIR => &mut self.dir,
-            REN => &mut self.ren,
-            DS if self.has_drive_strength => &mut self.ds,
-            SEL if self.has_select => &mut self.sel,
-            SEL1 if self.has_select_1 => &mut self.sel1,
-            SELC if self.has_select_1 => {
+            PAIN => return Err(cx.refuse("write to an input register (PxIN), which is read-only")),
+            PAOUT => &mut self.out,
+            PADIR => &mut self.dir,
+            PAREN => &mut self.ren,
+            PADS if self.has_drive_strength => &mut self.ds,
+            PASEL if self.has_select => &mut self.sel,
+            PASEL1 if self.has_select_1 => &mut self.sel1,
+            PASELC if self.has_select_1 => {
                 self.sel ^= value & mask;
                 self.sel1 ^= value & mask;
                 return Ok(());

@@ -3,21 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::r#ref::{
+    BGMODE, REFBGACT, REFBGOT, REFBGRDY, REFGENACT, REFGENBUSY, REFGENOT, REFGENRDY, REFON, REFVSEL,
+};
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
 use crate::instruments::taint::Follow;
 
-const REFON: u16 = 0x0001;
-const REFVSEL: u16 = 0x0030;
-const REFGENOT: u16 = 0x0040;
-const REFBGOT: u16 = 0x0080;
-const REFGENACT: u16 = 0x0100;
-const REFBGACT: u16 = 0x0200;
-const REFGENBUSY: u16 = 0x0400;
-const BGMODE: u16 = 0x0800;
-const REFGENRDY: u16 = 0x1000;
-const REFBGRDY: u16 = 0x2000;
 const STATUS: u16 = REFGENACT | REFBGACT | REFGENBUSY | BGMODE | REFGENRDY | REFBGRDY;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

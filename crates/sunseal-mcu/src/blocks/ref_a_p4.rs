@@ -3,17 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::ref_a::{
+    REFBGACT, REFBGRDY, REFGENACT, REFGENRDY, REFON, REFVSEL,
+};
 use sunseal_trace::Picos;
 
 use super::wide::{Block, Cx, P4, merge16};
 use crate::device::us;
 
-const REFON: u16 = 1;
-const REFVSEL: u16 = 0x30;
-const GENACT: u16 = 1 << 8;
-const BGACT: u16 = 1 << 9;
-const GENRDY: u16 = 1 << 12;
-const BGRDY: u16 = 1 << 13;
 const SETTABLE: u16 = 0x0C3B;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,9 +39,9 @@ impl Block<P4> for RefA {
         if off != 0 {
             return Err(cx.no_register());
         }
-        let on = if self.is_on() { GENACT | BGACT } else { 0 };
+        let on = if self.is_on() { REFGENACT | REFBGACT } else { 0 };
         let ready = if self.settled(cx.now, cx.dev.msp432().reference.settle_us) {
-            GENRDY | BGRDY
+            REFGENRDY | REFBGRDY
         } else {
             0
         };

@@ -3,13 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430x5xx::r#ref::{REFMSTR, REFON, REFVSEL};
 
 use super::{Block, Ctx, Reset, merge};
 use crate::instruments::taint::Follow;
 
-const REFON: u16 = 0x0001;
-const REFVSEL: u16 = 0x0030;
-const REFMSTR: u16 = 0x0080;
 const READ_ONLY: u16 = 0x0F00;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

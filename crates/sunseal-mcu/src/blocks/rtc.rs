@@ -4,46 +4,15 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::rtc_c::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
 
-/// RTC_B: RTCCTL01, without a key.
-pub(super) const CTL0: u32 = 0x00;
-/// RTC_B: RTCCTL23, of which RTCCTL2 is the calibration.
-pub(super) const CTL13: u32 = 0x02;
-pub(super) const OCAL: u32 = 0x04;
-pub(super) const TCMP: u32 = 0x06;
-pub(super) const PS0CTL: u32 = 0x08;
-pub(super) const PS1CTL: u32 = 0x0A;
-pub(super) const PS: u32 = 0x0C;
-pub(super) const IV: u32 = 0x0E;
-pub(super) const TIM0: u32 = 0x10;
-pub(super) const TIM1: u32 = 0x12;
-pub(super) const DATE: u32 = 0x14;
-pub(super) const YEAR: u32 = 0x16;
-pub(super) const AMINHR: u32 = 0x18;
-pub(super) const ADOWDAY: u32 = 0x1A;
-pub(super) const BIN2BCD: u32 = 0x1C;
-pub(super) const BCD2BIN: u32 = 0x1E;
-
-pub(super) const KEY: u16 = 0xA500;
 pub(super) const KEY_READ: u16 = 0x9600;
-const RDYIFG: u16 = 0x0001;
-const AIFG: u16 = 0x0002;
-const TEVIFG: u16 = 0x0004;
-const OFIFG: u16 = 0x0008;
 
-const TEV: u16 = 0x0003;
-const RDY: u16 = 0x0010;
-const MODE: u16 = 0x0020;
-const HOLD: u16 = 0x0040;
-const BCD: u16 = 0x0080;
-
-const PSIFG: u16 = 0x0001;
-const PSIE: u16 = 0x0002;
 const ENABLED: u8 = 0x80;
 
 /// Ticks of LFXT in a second.
@@ -65,18 +34,18 @@ enum Source {
 }
 
 const SOURCES_B: [Source; 6] = [
-    Source::Flag(RDYIFG),
-    Source::Flag(TEVIFG),
-    Source::Flag(AIFG),
+    Source::Flag(RTCRDYIFG),
+    Source::Flag(RTCTEVIFG),
+    Source::Flag(RTCAIFG),
     Source::Prescaler(0),
     Source::Prescaler(1),
-    Source::Flag(OFIFG),
+    Source::Flag(RTCOFIFG),
 ];
 const SOURCES_C: [Source; 6] = [
-    Source::Flag(OFIFG),
-    Source::Flag(RDYIFG),
-    Source::Flag(TEVIFG),
-    Source::Flag(AIFG),
+    Source::Flag(RTCOFIFG),
+    Source::Flag(RTCRDYIFG),
+    Source::Flag(RTCTEVIFG),
+    Source::Flag(RTCAIFG),
     Source::Prescaler(0),
     Source::Prescaler(1),
 ];
@@ -135,7 +104,7 @@ impl Rtc {
             layout,
             unlocked: layout == Layout::B,
             ctl0: 0,
-            ctl13: HOLD | MODE | RDY,
+            ctl13: RTCHOLD | RTCMODE | RTCRDY,
             ocal: 0,
             tcmp: 0x4000,
             ps_ctl: [0x0100; 2],
@@ -160,7 +129,7 @@ impl Rtc {
     }
 
     fn running(&self) -> bool {
-        self.ctl13 & HOLD == 0
+        self.ctl13 & RTCHOLD == 0
     }
 
     /// Whether it counts, with which the regulator's absence is LPM3.5 and not LPM4.5.
@@ -179,7 +148,7 @@ impl Rtc {
     /// The first second behind `s` at which the time event of RTCTEVx happens.
     fn next_time_event(&self, s: u64) -> u64 {
         let next = |period: u64, at: u64| (s + period - at) / period * period + at;
-        match self.ctl13 & TEV {
+        match self.ctl13 & RTCTEV {
             0 => next(60, 0),
             1 => next(3600, 0),
             2 => next(DAY, 0),
@@ -190,7 +159,7 @@ impl Rtc {
     fn alarm_fits(&self, s: u64) -> bool {
         let fields = self.fields(s);
         self.alarm.iter().zip(fields).all(|(a, f)| {
-            let want = if self.ctl13 & BCD != 0 {
+            let want = if self.ctl13 & RTCBCD != 0 {
                 from_bcd(u16::from(a & 0x7F))
             } else {
                 u32::from(a & 0x7F)
@@ -222,7 +191,7 @@ impl Rtc {
             let [_, _, dow, day] = self.fields(m);
             let fits = |i: usize, f: u32| {
                 let a = self.alarm[i];
-                let want = if self.ctl13 & BCD != 0 {
+                let want = if self.ctl13 & RTCBCD != 0 {
                     from_bcd(u16::from(a & 0x7F))
                 } else {
                     u32::from(a & 0x7F)
@@ -257,20 +226,20 @@ impl Rtc {
         let at = |s: u64| (s - self.seconds) * SECOND;
         let mut next: Option<u64> = None;
         let mut sooner = |tick: u64| next = Some(next.map_or(tick, |n| n.min(tick)));
-        if self.ctl0 & 0x10 != 0 && self.ctl0 & RDYIFG == 0 {
+        if self.ctl0 & 0x10 != 0 && self.ctl0 & RTCRDYIFG == 0 {
             sooner(at(s + 1));
         }
-        if self.ctl0 & 0x40 != 0 && self.ctl0 & TEVIFG == 0 {
+        if self.ctl0 & 0x40 != 0 && self.ctl0 & RTCTEVIFG == 0 {
             sooner(at(self.next_time_event(s)));
         }
         if self.ctl0 & 0x20 != 0
-            && self.ctl0 & AIFG == 0
+            && self.ctl0 & RTCAIFG == 0
             && let Some(m) = self.next_alarm(s)
         {
             sooner(at(m));
         }
         for n in 0..2 {
-            if self.ps_ctl[n] & (PSIE | PSIFG) == PSIE {
+            if self.ps_ctl[n] & (RT0PSIE | RT0PSIFG) == RT0PSIE {
                 let i = self.interval(n);
                 sooner((done / i + 1) * i);
             }
@@ -292,25 +261,25 @@ impl Rtc {
         let after = self.ticks(line, now);
         let (s, e) = (self.seconds + before / SECOND, self.seconds + after / SECOND);
         if e > s {
-            self.ctl0 |= RDYIFG;
+            self.ctl0 |= RTCRDYIFG;
             if self.next_time_event(s) <= e {
-                self.ctl0 |= TEVIFG;
+                self.ctl0 |= RTCTEVIFG;
             }
             if self.next_alarm(s).is_some_and(|m| m <= e) {
-                self.ctl0 |= AIFG;
+                self.ctl0 |= RTCAIFG;
             }
         }
         for n in 0..2 {
             let i = self.interval(n);
             if after / i > before / i {
-                self.ps_ctl[n] |= PSIFG;
+                self.ps_ctl[n] |= RT0PSIFG;
             }
         }
     }
 
     /// Whether any of its interrupts is enabled.
     pub fn enabled(&self) -> bool {
-        self.ctl0 & 0xF0 != 0 || self.ps_ctl.iter().any(|c| c & PSIE != 0)
+        self.ctl0 & 0xF0 != 0 || self.ps_ctl.iter().any(|c| c & RT0PSIE != 0)
     }
 
     /// The first source that asks, and its place in RTCIV.
@@ -319,7 +288,7 @@ impl Rtc {
         let sources = if self.layout == Layout::B { SOURCES_B } else { SOURCES_C };
         sources.into_iter().enumerate().find(|&(_, source)| match source {
             Source::Flag(flag) => on & flag != 0,
-            Source::Prescaler(n) => self.ps_ctl[n] & (PSIE | PSIFG) == PSIE | PSIFG,
+            Source::Prescaler(n) => self.ps_ctl[n] & (RT0PSIE | RT0PSIFG) == RT0PSIE | RT0PSIFG,
         })
     }
 
@@ -331,13 +300,13 @@ impl Rtc {
         let Some((place, source)) = self.first() else { return 0 };
         match source {
             Source::Flag(flag) => self.ctl0 &= !flag,
-            Source::Prescaler(n) => self.ps_ctl[n] &= !PSIFG,
+            Source::Prescaler(n) => self.ps_ctl[n] &= !RT0PSIFG,
         }
         2 * (place as u16 + 1)
     }
 
     fn show(&self, n: u32) -> u16 {
-        if self.ctl13 & BCD != 0 { to_bcd(n) } else { n as u16 }
+        if self.ctl13 & RTCBCD != 0 { to_bcd(n) } else { n as u16 }
     }
 
     fn pair(&self, low: u32, high: u32) -> u16 {
@@ -353,13 +322,13 @@ impl Rtc {
 
     fn set_calendar(&mut self, off: u32, value: u16, mask: u16, line: &Line, cx: &Ctx<'_>) {
         let old = match off {
-            TIM0 => self.register(TIM0, line, cx),
-            TIM1 => self.register(TIM1, line, cx),
-            DATE => self.register(DATE, line, cx),
-            _ => self.register(YEAR, line, cx),
+            RTCTIM0 => self.register(RTCTIM0, line, cx),
+            RTCTIM1 => self.register(RTCTIM1, line, cx),
+            RTCDATE => self.register(RTCDATE, line, cx),
+            _ => self.register(RTCYEAR, line, cx),
         };
         let new = merge(old.unwrap_or(0), value, mask);
-        let number = |v: u16| if self.ctl13 & BCD != 0 { from_bcd(v) } else { u32::from(v) };
+        let number = |v: u16| if self.ctl13 & RTCBCD != 0 { from_bcd(v) } else { u32::from(v) };
         let (low, high) = (number(new & 0xFF), number(new >> 8));
         let (year, month, day) = date(self.seconds / DAY);
         let of_day = self.seconds % DAY;
@@ -367,15 +336,15 @@ impl Rtc {
         let dow = self.weekday(self.seconds);
         let time = |h: u64, m: u64, s: u64| (h % 24) * 3600 + (m % 60) * 60 + s % 60;
         let (day_count, time, dow) = match off {
-            TIM0 => (days(year, month, day), time(h, high.into(), low.into()), dow),
-            TIM1 => (days(year, month, day), time(low.into(), m, sec), high % 7),
-            DATE => (days(year, high.clamp(1, 12), low), time(h, m, sec), dow),
+            RTCTIM0 => (days(year, month, day), time(h, high.into(), low.into()), dow),
+            RTCTIM1 => (days(year, month, day), time(low.into(), m, sec), high % 7),
+            RTCDATE => (days(year, high.clamp(1, 12), low), time(h, m, sec), dow),
             _ => (days(number(new), month, day), time(h, m, sec), dow),
         };
         self.seconds = day_count * DAY + time;
         // The day of the week is a register of its own: it keeps its value over a change of date.
         self.dow_shift = ((u64::from(dow) + 7 - day_count % 7) % 7) as u8;
-        if off == TIM0 {
+        if off == RTCTIM0 {
             self.origin = line.ticks_at(cx.now);
         }
     }
@@ -385,23 +354,23 @@ impl Rtc {
         let (year, month, day) = date(s / DAY);
         let of_day = s % DAY;
         Ok(match (self.layout, off) {
-            (Layout::B, CTL0) => self.ctl0 | (self.ctl13 & 0x00FF | RDY) << 8,
-            (Layout::B, CTL13) => self.ocal & 0x00FF | self.ctl13 & 0xFF00,
-            (Layout::B, OCAL | TCMP) => return Err(cx.no_register()),
-            (Layout::C, CTL0) => KEY_READ | self.ctl0,
-            (Layout::C, CTL13) => self.ctl13 | RDY,
-            (_, OCAL) => self.ocal,
-            (_, TCMP) => self.tcmp,
-            (_, PS0CTL) => self.ps_ctl[0],
-            (_, PS1CTL) => self.ps_ctl[1],
-            (_, PS) => (self.ticks(line, cx.now) & 0xFFFF) as u16,
-            (_, IV) => self.take_vector(),
-            (_, TIM0) => self.pair((of_day % 60) as u32, (of_day / 60 % 60) as u32),
-            (_, TIM1) => self.pair((of_day / 3600) as u32, self.weekday(s)),
-            (_, DATE) => self.pair(day, month),
-            (_, YEAR) => self.show(year),
-            (_, AMINHR) => u16::from_le_bytes([self.alarm[0], self.alarm[1]]),
-            (_, ADOWDAY) => u16::from_le_bytes([self.alarm[2], self.alarm[3]]),
+            (Layout::B, RTCCTL0) => self.ctl0 | (self.ctl13 & 0x00FF | RTCRDY) << 8,
+            (Layout::B, RTCCTL13) => self.ocal & 0x00FF | self.ctl13 & 0xFF00,
+            (Layout::B, RTCOCAL | RTCTCMP) => return Err(cx.no_register()),
+            (Layout::C, RTCCTL0) => KEY_READ | self.ctl0,
+            (Layout::C, RTCCTL13) => self.ctl13 | RTCRDY,
+            (_, RTCOCAL) => self.ocal,
+            (_, RTCTCMP) => self.tcmp,
+            (_, RTCPS0CTL) => self.ps_ctl[0],
+            (_, RTCPS1CTL) => self.ps_ctl[1],
+            (_, RTCPS) => (self.ticks(line, cx.now) & 0xFFFF) as u16,
+            (_, RTCIV) => self.take_vector(),
+            (_, RTCTIM0) => self.pair((of_day % 60) as u32, (of_day / 60 % 60) as u32),
+            (_, RTCTIM1) => self.pair((of_day / 3600) as u32, self.weekday(s)),
+            (_, RTCDATE) => self.pair(day, month),
+            (_, RTCYEAR) => self.show(year),
+            (_, RTCAMINHR) => u16::from_le_bytes([self.alarm[0], self.alarm[1]]),
+            (_, RTCADOWDAY) => u16::from_le_bytes([self.alarm[2], self.alarm[3]]),
             (_, BIN2BCD) => self.bin2bcd,
             (_, BCD2BIN) => self.bcd2bin,
             _ => return Err(cx.no_register()),
@@ -413,7 +382,7 @@ impl Rtc {
     /// A write to RTCCTL1 (low byte) and RTCCTL3 (high byte).
     fn control(&mut self, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let new = merge(self.ctl13, value, mask);
-        if new & HOLD == 0 && new & (MODE | 0x0C) != MODE {
+        if new & RTCHOLD == 0 && new & (RTCMODE | 0x0C) != RTCMODE {
             return Err(cx.refuse("counter mode and clocks other than LFXT are not modelled in the RTC; set RTCMODE and clear RTCSSx"));
         }
         let was_running = self.running();
@@ -439,44 +408,45 @@ impl Block for Rtc {
         let clocks = cx.clocks;
         let line = &clocks.lfxt;
         self.latch(line, cx.now);
-        if off == CTL0 {
+        if off == RTCCTL0 {
             // The flags and their enables are not protected.
             self.ctl0 = merge(self.ctl0, value, mask) & 0x00FF;
             if self.layout == Layout::B {
-                self.ctl13 |= MODE;
-                return self.control((value >> 8) | MODE, mask >> 8, cx);
+                self.ctl13 |= RTCMODE;
+                return self.control((value >> 8) | RTCMODE, mask >> 8, cx);
             }
             if mask & 0xFF00 != 0 {
-                self.unlocked = value & 0xFF00 == KEY;
+                self.unlocked = value & 0xFF00 == RTCKEY;
             }
             return Ok(());
         }
-        let protected = matches!(off, CTL13 | OCAL | TIM0 | TIM1 | DATE | YEAR | PS);
+        let protected =
+            matches!(off, RTCCTL13 | RTCOCAL | RTCTIM0 | RTCTIM1 | RTCDATE | RTCYEAR | RTCPS);
         if protected && !self.unlocked {
             cx.lint(crate::instruments::lint::LintKind::LockedBits);
             return Ok(());
         }
         match off {
-            CTL13 if self.layout == Layout::B => {
+            RTCCTL13 if self.layout == Layout::B => {
                 self.ocal = merge(self.ocal, value, mask & 0x00FF);
                 return self.control(value, mask & 0xFF00, cx);
             }
-            CTL13 => return self.control(value, mask, cx),
-            OCAL | TCMP if self.layout == Layout::B => return Err(cx.no_register()),
-            OCAL => self.ocal = merge(self.ocal, value, mask),
-            TCMP => self.tcmp = merge(self.tcmp, value, mask),
-            PS0CTL => self.ps_ctl[0] = merge(self.ps_ctl[0], value, mask) & 0x391F,
-            PS1CTL => self.ps_ctl[1] = merge(self.ps_ctl[1], value, mask) & 0xF91F,
-            PS => self.origin = line.ticks_at(cx.now),
-            IV => {
+            RTCCTL13 => return self.control(value, mask, cx),
+            RTCOCAL | RTCTCMP if self.layout == Layout::B => return Err(cx.no_register()),
+            RTCOCAL => self.ocal = merge(self.ocal, value, mask),
+            RTCTCMP => self.tcmp = merge(self.tcmp, value, mask),
+            RTCPS0CTL => self.ps_ctl[0] = merge(self.ps_ctl[0], value, mask) & 0x391F,
+            RTCPS1CTL => self.ps_ctl[1] = merge(self.ps_ctl[1], value, mask) & 0xF91F,
+            RTCPS => self.origin = line.ticks_at(cx.now),
+            RTCIV => {
                 self.take_vector();
             }
-            TIM0 | TIM1 | DATE | YEAR => self.set_calendar(off, value, mask, line, cx),
-            AMINHR => {
+            RTCTIM0 | RTCTIM1 | RTCDATE | RTCYEAR => self.set_calendar(off, value, mask, line, cx),
+            RTCAMINHR => {
                 let old = u16::from_le_bytes([self.alarm[0], self.alarm[1]]);
                 [self.alarm[0], self.alarm[1]] = merge(old, value, mask).to_le_bytes();
             }
-            ADOWDAY => {
+            RTCADOWDAY => {
                 let old = u16::from_le_bytes([self.alarm[2], self.alarm[3]]);
                 [self.alarm[2], self.alarm[3]] = merge(old, value, mask).to_le_bytes();
             }
@@ -532,7 +502,7 @@ mod tests {
         let at = r.next_alarm(r.seconds).unwrap();
         assert_eq!(at, days(2026, 12, 3) * DAY + 6 * 3600 + 30 * 60);
         assert_eq!(r.next_time_event(r.seconds) - r.seconds, 60);
-        r.ctl13 = TEV;
+        r.ctl13 = RTCTEV;
         assert_eq!(r.next_time_event(r.seconds) - r.seconds, DAY, "noon, at noon: tomorrow's");
         assert_eq!(r.next_time_event(r.seconds - 1), r.seconds);
     }

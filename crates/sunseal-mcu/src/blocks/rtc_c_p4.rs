@@ -5,32 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::rtc_c::*;
 use sunseal_trace::Picos;
 
-use super::rtc::{
-    ADOWDAY, AMINHR, BCD2BIN, BIN2BCD, CTL0, CTL13, DATE, IV, KEY, KEY_READ, OCAL, PS, PS0CTL,
-    PS1CTL, TCMP, TIM0, TIM1, YEAR,
-};
+use super::rtc::KEY_READ;
 use super::wide::{Block, Cx, Lines, P4, merge16, sooner};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
-const OFIE: u16 = 0x80;
-const TEVIE: u16 = 0x40;
-const AIE: u16 = 0x20;
-const RDYIE: u16 = 0x10;
-const OFIFG: u16 = 0x08;
-const TEVIFG: u16 = 0x04;
-const AIFG: u16 = 0x02;
-const RDYIFG: u16 = 0x01;
-
-const BCD: u16 = 0x80;
-const HOLD: u16 = 0x40;
-const MODE: u16 = 0x20;
-const RDY: u16 = 0x10;
-const TEV: u16 = 0x03;
-const PSIE: u16 = 2;
-const PSIFG: u16 = 1;
 const TICKS: u64 = 32_768;
 const ENABLE_ALARM: u16 = 0x80;
 
@@ -125,15 +107,15 @@ fn from_bcd(v: u16) -> u16 {
 impl RtcC {
     pub fn new() -> Self {
         Self {
-            ctl0: OFIFG,
-            ctl13: HOLD | MODE,
+            ctl0: RTCOFIFG,
+            ctl13: RTCHOLD | RTCMODE,
             time: Time { second: 0, minute: 0, hour: 0, weekday: 0, day: 1, month: 1, year: 2000 },
             ..Self::default()
         }
     }
 
     pub fn held(&self) -> bool {
-        self.ctl13 & HOLD != 0
+        self.ctl13 & RTCHOLD != 0
     }
 
     fn ticks(&self, bclk: &Line, t: Picos) -> u64 {
@@ -164,7 +146,7 @@ impl RtcC {
     }
 
     fn wants_seconds(&self) -> bool {
-        self.ctl0 & (RDYIE | TEVIE | AIE) != 0
+        self.ctl0 & (RTCRDYIE | RTCTEVIE | RTCAIE) != 0
     }
 
     fn next_event(&self, bclk: &Line) -> Option<Picos> {
@@ -180,10 +162,10 @@ impl RtcC {
         if self.wants_seconds() {
             first = sooner(first, next(TICKS));
         }
-        if self.ps0ctl & (PSIE | PSIFG) == PSIE {
+        if self.ps0ctl & (RT0PSIE | RT0PSIFG) == RT0PSIE {
             first = sooner(first, next(Self::interval(self.ps0ctl, 2)));
         }
-        if self.ps1ctl & (PSIE | PSIFG) == PSIE {
+        if self.ps1ctl & (RT0PSIE | RT0PSIFG) == RT0PSIE {
             first = sooner(first, next(Self::interval(self.ps1ctl, 512)));
         }
         first
@@ -194,13 +176,13 @@ impl RtcC {
         let (seen, passed) =
             (self.seen, |interval: u64, seen: u64| n / interval != seen / interval);
         if passed(Self::interval(self.ps0ctl, 2), seen) {
-            self.ps0ctl |= PSIFG;
+            self.ps0ctl |= RT0PSIFG;
         }
         if passed(Self::interval(self.ps1ctl, 512), seen) {
-            self.ps1ctl |= PSIFG;
+            self.ps1ctl |= RT0PSIFG;
         }
         if passed(TICKS, seen) {
-            self.ctl0 |= RDYIFG;
+            self.ctl0 |= RTCRDYIFG;
             let mut time = self.time.after(seen / TICKS);
             // Of many seconds at once only the last day can tell anything apart.
             for _ in 0..(n / TICKS - seen / TICKS).min(86_400) {
@@ -217,14 +199,14 @@ impl RtcC {
     }
 
     fn minute(&mut self, before: Time, t: Time) {
-        let event = match self.ctl13 & TEV {
+        let event = match self.ctl13 & RTCTEV {
             0 => true,
             1 => t.hour != before.hour,
             2 => t.minute == 0 && t.hour == 0,
             _ => t.minute == 0 && t.hour == 12,
         };
         if event {
-            self.ctl0 |= TEVIFG;
+            self.ctl0 |= RTCTEVIFG;
         }
         let fields = [
             (self.aminhr & 0xFF, t.minute),
@@ -232,10 +214,10 @@ impl RtcC {
             (self.adowday & 0xFF, t.weekday),
             (self.adowday >> 8, t.day),
         ];
-        let decode = |v: u16| if self.ctl13 & BCD != 0 { from_bcd(v & 0x7F) } else { v & 0x7F };
+        let decode = |v: u16| if self.ctl13 & RTCBCD != 0 { from_bcd(v & 0x7F) } else { v & 0x7F };
         let enabled = fields.iter().any(|(a, _)| a & ENABLE_ALARM != 0);
         if enabled && fields.iter().all(|&(a, now)| a & ENABLE_ALARM == 0 || decode(a) == now) {
-            self.ctl0 |= AIFG;
+            self.ctl0 |= RTCAIFG;
         }
     }
 
@@ -244,9 +226,12 @@ impl RtcC {
     }
 
     fn vector(&mut self) -> u16 {
-        for (ie, ifg, code) in
-            [(OFIE, OFIFG, 2), (RDYIE, RDYIFG, 4), (TEVIE, TEVIFG, 6), (AIE, AIFG, 8)]
-        {
+        for (ie, ifg, code) in [
+            (RTCOFIE, RTCOFIFG, 2),
+            (RTCRDYIE, RTCRDYIFG, 4),
+            (RTCTEVIE, RTCTEVIFG, 6),
+            (RTCAIE, RTCAIFG, 8),
+        ] {
             if self.ctl0 & ie != 0 && self.ctl0 & ifg != 0 {
                 self.ctl0 &= !ifg;
                 return code;
@@ -254,7 +239,7 @@ impl RtcC {
         }
         for (ctl, code) in [(&mut self.ps0ctl, 10), (&mut self.ps1ctl, 12)] {
             if *ctl & 3 == 3 {
-                *ctl &= !PSIFG;
+                *ctl &= !RT0PSIFG;
                 return code;
             }
         }
@@ -273,22 +258,22 @@ impl Block<P4> for RtcC {
         let bclk = &cx.clocks.bclk;
         self.event(bclk, cx.now);
         let t = self.now(bclk, cx.now);
-        let bcd = self.ctl13 & BCD != 0;
+        let bcd = self.ctl13 & RTCBCD != 0;
         let e = |v: u16| if bcd { to_bcd(v) } else { v };
         let value = match off {
-            CTL0 => KEY_READ | self.ctl0,
-            CTL13 => self.ctl13 | RDY,
-            OCAL | TCMP => 0,
-            PS0CTL => self.ps0ctl,
-            PS1CTL => self.ps1ctl,
-            PS => self.prescalers(bclk, cx.now),
-            IV => self.vector(),
-            TIM0 => e(t.second) | e(t.minute) << 8,
-            TIM1 => e(t.hour) | e(t.weekday) << 8,
-            DATE => e(t.day) | e(t.month) << 8,
-            YEAR => e(t.year),
-            AMINHR => self.aminhr,
-            ADOWDAY => self.adowday,
+            RTCCTL0 => KEY_READ | self.ctl0,
+            RTCCTL13 => self.ctl13 | RTCRDY,
+            RTCOCAL | RTCTCMP => 0,
+            RTCPS0CTL => self.ps0ctl,
+            RTCPS1CTL => self.ps1ctl,
+            RTCPS => self.prescalers(bclk, cx.now),
+            RTCIV => self.vector(),
+            RTCTIM0 => e(t.second) | e(t.minute) << 8,
+            RTCTIM1 => e(t.hour) | e(t.weekday) << 8,
+            RTCDATE => e(t.day) | e(t.month) << 8,
+            RTCYEAR => e(t.year),
+            RTCAMINHR => self.aminhr,
+            RTCADOWDAY => self.adowday,
             BIN2BCD => to_bcd(self.convert[0]),
             BCD2BIN => from_bcd(self.convert[1]),
             _ => return Err(cx.no_register()),
@@ -299,31 +284,31 @@ impl Block<P4> for RtcC {
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let bclk = &cx.clocks.bclk;
         self.event(bclk, cx.now);
-        if off == CTL0 {
+        if off == RTCCTL0 {
             if mask & 0xFF00 != 0 {
-                self.unlocked = value as u16 & 0xFF00 == KEY;
+                self.unlocked = value as u16 & 0xFF00 == RTCKEY;
             }
             if mask & 0xFF != 0 && self.unlocked {
                 self.ctl0 = merge16(self.ctl0, value, mask & 0xFF) & 0xFF;
             }
             return Ok(());
         }
-        if !self.unlocked && !matches!(off, IV | PS0CTL | PS1CTL | BIN2BCD | BCD2BIN) {
+        if !self.unlocked && !matches!(off, RTCIV | RTCPS0CTL | RTCPS1CTL | BIN2BCD | BCD2BIN) {
             cx.lint(LintKind::LockedBits);
             return Ok(());
         }
-        let bcd = self.ctl13 & BCD != 0;
+        let bcd = self.ctl13 & RTCBCD != 0;
         let d = |v: u16| if bcd { from_bcd(v) } else { v };
         let now = self.now(bclk, cx.now);
         let field = |old: u16| merge16(old, value, mask);
         match off {
-            CTL13 => {
+            RTCCTL13 => {
                 let was_held = self.held();
                 let new = merge16(self.ctl13, value, mask);
                 if new & 0x0C != 0 || new & 0x0300 != 0 {
                     return Err(cx.refuse("RTC_C clocked from elsewhere than BCLK, or its calibration output, is not modelled"));
                 }
-                self.ctl13 = new & (BCD | HOLD | TEV) | MODE;
+                self.ctl13 = new & (RTCBCD | RTCHOLD | RTCTEV) | RTCMODE;
                 if was_held && !self.held() {
                     let ticks = cx.clocks.bclk.ticks_at(cx.now);
                     self.origin = ticks.saturating_sub(u64::from(self.prescaler) % TICKS);
@@ -333,42 +318,42 @@ impl Block<P4> for RtcC {
                     self.prescaler = (cx.clocks.bclk.ticks_at(cx.now) - self.origin) as u16;
                 }
             }
-            OCAL | TCMP if value & mask == 0 => {}
-            OCAL | TCMP => {
+            RTCOCAL | RTCTCMP if value & mask == 0 => {}
+            RTCOCAL | RTCTCMP => {
                 return Err(
                     cx.refuse("calibration and temperature compensation of RTC_C are not modelled")
                 );
             }
-            PS0CTL => self.ps0ctl = field(self.ps0ctl) & 0x1F,
-            PS1CTL => self.ps1ctl = field(self.ps1ctl) & 0x1F,
-            PS => {
+            RTCPS0CTL => self.ps0ctl = field(self.ps0ctl) & 0x1F,
+            RTCPS1CTL => self.ps1ctl = field(self.ps1ctl) & 0x1F,
+            RTCPS => {
                 self.time = now;
                 self.prescaler = field(self.prescalers(bclk, cx.now));
                 let ticks = bclk.ticks_at(cx.now);
                 self.origin = ticks.saturating_sub(u64::from(self.prescaler) % TICKS);
                 self.seen = ticks - self.origin;
             }
-            IV => {
+            RTCIV => {
                 self.vector();
             }
-            TIM0 => {
+            RTCTIM0 => {
                 let v = field(0);
                 self.set(now, |t| (t.second, t.minute) = (d(v & 0xFF), d(v >> 8)));
             }
-            TIM1 => {
+            RTCTIM1 => {
                 let v = field(0);
                 self.set(now, |t| (t.hour, t.weekday) = (d(v & 0xFF), d(v >> 8)));
             }
-            DATE => {
+            RTCDATE => {
                 let v = field(0);
                 self.set(now, |t| (t.day, t.month) = (d(v & 0xFF), d(v >> 8)));
             }
-            YEAR => {
+            RTCYEAR => {
                 let v = field(0);
                 self.set(now, |t| t.year = d(v));
             }
-            AMINHR => self.aminhr = field(self.aminhr),
-            ADOWDAY => self.adowday = field(self.adowday),
+            RTCAMINHR => self.aminhr = field(self.aminhr),
+            RTCADOWDAY => self.adowday = field(self.adowday),
             BIN2BCD => self.convert[0] = field(self.convert[0]),
             BCD2BIN => self.convert[1] = field(self.convert[1]),
             _ => return Err(cx.no_register()),
@@ -389,7 +374,7 @@ impl Block<P4> for RtcC {
     }
 
     fn may_ask(&self, lines: &Lines) -> bool {
-        let enabled = self.wants_seconds() || (self.ps0ctl | self.ps1ctl) & PSIE != 0;
+        let enabled = self.wants_seconds() || (self.ps0ctl | self.ps1ctl) & RT0PSIE != 0;
         !self.held() && enabled && self.due(lines).is_some()
     }
 }

@@ -3,14 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::sfr::{NMIIFG, OFIFG, SFRIE1, SFRIFG1, SFRRPCR, WDTIFG};
 
 use super::{Block, Ctx, Reset, merge};
 use crate::instruments::taint::Follow;
-
-pub const WDTIFG: u16 = 0x0001;
-pub const OFIFG: u16 = 0x0002;
-pub const NMIIFG: u16 = 0x0010;
-pub const ACCVIE: u16 = 0x0020;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sfr {
@@ -47,18 +43,18 @@ impl Block for Sfr {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         match off {
-            0 => Ok(self.ie1),
-            2 => Ok(self.ifg1),
-            4 => Ok(self.rpcr),
+            SFRIE1 => Ok(self.ie1),
+            SFRIFG1 => Ok(self.ifg1),
+            SFRRPCR => Ok(self.rpcr),
             _ => Err(cx.no_register()),
         }
     }
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         match off {
-            0 => self.ie1 = merge(self.ie1, value, mask) & 0x00FB,
-            2 => self.ifg1 = merge(self.ifg1, value, mask) & 0x00DB,
-            4 => self.rpcr = merge(self.rpcr, value, mask) & 0x000F,
+            SFRIE1 => self.ie1 = merge(self.ie1, value, mask) & 0x00FB,
+            SFRIFG1 => self.ifg1 = merge(self.ifg1, value, mask) & 0x00DB,
+            SFRRPCR => self.rpcr = merge(self.rpcr, value, mask) & 0x000F,
             _ => return Err(cx.no_register()),
         }
         Ok(())

@@ -3,18 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::sys::{
+    SYSBERRIV, SYSBSLC, SYSCTL, SYSJMBC, SYSRIVECT, SYSRSTIV,
+};
 
 use super::{Block, Ctx, Reset, merge};
 use crate::instruments::taint::Follow;
-
-pub const SYSCTL: u32 = 0x00;
-pub const SYSBSLC: u32 = 0x02;
-pub const SYSJMBC: u32 = 0x06;
-pub const SYSBERRIV: u32 = 0x18;
-pub const SYSUNIV: u32 = 0x1A;
-pub const SYSSNIV: u32 = 0x1C;
-pub const SYSRSTIV: u32 = 0x1E;
-const SYSRIVECT: u16 = 0x0001;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sys {

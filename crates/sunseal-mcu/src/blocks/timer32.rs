@@ -3,25 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::timer32::*;
 use sunseal_trace::Picos;
 
 use super::wide::{Block, Cx, Lines, P4, merge, sooner};
 use crate::clock::Line;
-
-const LOAD: u32 = 0x00;
-const VALUE: u32 = 0x04;
-const CONTROL: u32 = 0x08;
-const INTCLR: u32 = 0x0C;
-const RIS: u32 = 0x10;
-const MIS: u32 = 0x14;
-const BGLOAD: u32 = 0x18;
-
-const ONESHOT: u32 = 1 << 0;
-const SIZE: u32 = 1 << 1;
-const PRESCALE: u32 = 3 << 2;
-const IE: u32 = 1 << 5;
-const MODE: u32 = 1 << 6;
-const ENABLE: u32 = 1 << 7;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Counter {
@@ -41,11 +27,11 @@ impl Counter {
     }
 
     fn running(&self) -> bool {
-        self.control & ENABLE != 0 && !self.done
+        self.control & T32CONTROL_ENABLE != 0 && !self.done
     }
 
     fn divider(&self) -> u64 {
-        match (self.control & PRESCALE) >> 2 {
+        match (self.control & T32CONTROL_PRESCALE) >> 2 {
             0 => 1,
             1 => 16,
             _ => 256,
@@ -53,12 +39,12 @@ impl Counter {
     }
 
     fn mask(&self) -> u32 {
-        if self.control & SIZE != 0 { u32::MAX } else { 0xFFFF }
+        if self.control & T32CONTROL_SIZE != 0 { u32::MAX } else { 0xFFFF }
     }
 
     /// What follows zero.
     fn reload(&self) -> u32 {
-        if self.control & MODE != 0 { self.load & self.mask() } else { self.mask() }
+        if self.control & T32CONTROL_MODE != 0 { self.load & self.mask() } else { self.mask() }
     }
 
     fn counts(&self, line: &Line, t: Picos) -> u64 {
@@ -75,7 +61,7 @@ impl Counter {
         if n <= u64::from(value) {
             return value - n as u32;
         }
-        if self.control & ONESHOT != 0 {
+        if self.control & T32CONTROL_ONESHOT != 0 {
             return 0;
         }
         let reload = self.reload();
@@ -108,23 +94,23 @@ impl Counter {
         self.origin += n * self.divider();
         if zero {
             self.raw = true;
-            self.done = self.control & ONESHOT != 0;
+            self.done = self.control & T32CONTROL_ONESHOT != 0;
         }
     }
 
     fn pending(&self) -> bool {
-        self.raw && self.control & IE != 0
+        self.raw && self.control & T32CONTROL_IE != 0
     }
 
     fn read(&mut self, off: u32, cx: &Cx<'_>) -> Option<u32> {
         self.event(&cx.clocks.fclk, cx.now);
         Some(match off {
-            LOAD | BGLOAD => self.load,
-            VALUE => self.value_at(&cx.clocks.fclk, cx.now),
-            CONTROL => self.control,
-            RIS => u32::from(self.raw),
-            MIS => u32::from(self.pending()),
-            INTCLR => 0,
+            T32LOAD1 | T32BGLOAD1 => self.load,
+            T32VALUE1 => self.value_at(&cx.clocks.fclk, cx.now),
+            T32CONTROL1 => self.control,
+            T32RIS1 => u32::from(self.raw),
+            T32MIS1 => u32::from(self.pending()),
+            T32INTCLR1 => 0,
             _ => return None,
         })
     }
@@ -133,14 +119,14 @@ impl Counter {
         let line = &cx.clocks.fclk;
         self.event(line, cx.now);
         match off {
-            LOAD => {
+            T32LOAD1 => {
                 self.load = merge(self.load, value, mask);
                 self.value = self.load;
                 self.origin = line.ticks_at(cx.now);
                 self.done = false;
             }
-            BGLOAD => self.load = merge(self.load, value, mask),
-            CONTROL => {
+            T32BGLOAD1 => self.load = merge(self.load, value, mask),
+            T32CONTROL1 => {
                 let was = self.running();
                 self.value = self.value_at(line, cx.now);
                 self.control = merge(self.control, value, mask) & 0xEF;
@@ -148,8 +134,8 @@ impl Counter {
                     self.origin = line.ticks_at(cx.now);
                 }
             }
-            INTCLR => self.raw = false,
-            VALUE | RIS | MIS => {}
+            T32INTCLR1 => self.raw = false,
+            T32VALUE1 | T32RIS1 | T32MIS1 => {}
             _ => return false,
         }
         true
@@ -199,7 +185,7 @@ impl Block<P4> for Timer32 {
     }
 
     fn may_ask(&self, lines: &Lines) -> bool {
-        let enabled = |c: &Counter| c.running() && c.control & IE != 0;
+        let enabled = |c: &Counter| c.running() && c.control & T32CONTROL_IE != 0;
         self.counters.iter().any(enabled) && self.due(lines).is_some()
     }
 }
@@ -213,8 +199,12 @@ mod tests {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
         let us = |n: u128| Picos(n * 1_000_000);
-        let periodic =
-            Counter { control: ENABLE | MODE | SIZE, load: 9, value: 9, ..Counter::new() };
+        let periodic = Counter {
+            control: T32CONTROL_ENABLE | T32CONTROL_MODE | T32CONTROL_SIZE,
+            load: 9,
+            value: 9,
+            ..Counter::new()
+        };
         assert_eq!(periodic.value_at(&line, us(9)), 0);
         assert_eq!(periodic.value_at(&line, us(10)), 9);
         assert_eq!(periodic.next_event(&line), Some(us(9)));
@@ -223,9 +213,13 @@ mod tests {
         assert!(again.raw);
         assert_eq!((again.value, again.origin), (6, 13));
         // Free running: what follows zero are all ones, of 16 or 32 bits.
-        let free = Counter { control: ENABLE, value: 3, ..periodic.clone() };
+        let free = Counter { control: T32CONTROL_ENABLE, value: 3, ..periodic.clone() };
         assert_eq!(free.value_at(&line, us(4)), 0xFFFF);
-        let mut once = Counter { control: ENABLE | ONESHOT | SIZE, value: 5, ..periodic };
+        let mut once = Counter {
+            control: T32CONTROL_ENABLE | T32CONTROL_ONESHOT | T32CONTROL_SIZE,
+            value: 5,
+            ..periodic
+        };
         once.event(&line, us(20));
         assert_eq!(once.value_at(&line, us(20)), 0);
         assert_eq!(once.next_event(&line), None);
@@ -236,7 +230,11 @@ mod tests {
     fn the_prescaler_divides_by_16_and_256() {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
-        let c = Counter { control: ENABLE | SIZE | 1 << 2, value: 10, ..Counter::new() };
+        let c = Counter {
+            control: T32CONTROL_ENABLE | T32CONTROL_SIZE | 1 << 2,
+            value: 10,
+            ..Counter::new()
+        };
         assert_eq!(c.value_at(&line, Picos(47_000_000)), 8);
         assert_eq!(c.next_event(&line), Some(Picos(160_000_000)));
     }

@@ -7,6 +7,11 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::timer_a::{
+    CAP, CCI, CCIE, CCIFG, CCIS, CM, CM_1, CM_2, COV, ID, MC, OUTMOD, TACCR0, TACCTL0, TACLR,
+    TACTL, TAEX0, TAIE, TAIFG, TAIV, TAR, TASSEL,
+};
+use sunseal_registers::msp430fr5xx::timer_b::{CLLD, CNTL, TBCLGRP};
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
@@ -14,37 +19,10 @@ use crate::clock::{Clocks, Line};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 
-const CTL: u32 = 0x00;
-const CCTL0: u32 = 0x02;
-const R: u32 = 0x10;
-const CCR0: u32 = 0x12;
-const EX0: u32 = 0x20;
-pub(crate) const IV: u32 = 0x2E;
 pub(crate) const MAX_CCRS: usize = 7;
 
-const TASSEL: u16 = 0x0300;
-const ID: u16 = 0x00C0;
-const MC: u16 = 0x0030;
-const TACLR: u16 = 0x0004;
-const TAIE: u16 = 0x0002;
-const TAIFG: u16 = 0x0001;
-/// Timer_B: groups of compare latches, counter length.
-const TBCLGRP: u16 = 0x6000;
-const CNTL: u16 = 0x1800;
 const COUNTER_MAX: [u32; 4] = [0xFFFF, 0x0FFF, 0x03FF, 0x00FF];
-/// Timer_B: when a compare latch is loaded.
-const CLLD: u16 = 0x0600;
 
-const CM: u16 = 0xC000;
-const CM_RISING: u16 = 0x4000;
-const CM_FALLING: u16 = 0x8000;
-const CCIS: u16 = 0x3000;
-const CAP: u16 = 0x0100;
-const OUTMOD: u16 = 0x00E0;
-const CCIE: u16 = 0x0010;
-const CCI: u16 = 0x0008;
-const COV: u16 = 0x0002;
-const CCIFG: u16 = 0x0001;
 const TAIV_OVERFLOW: u16 = 0x0E;
 /// Of a Timer_A3 of the MSP430x1xx (SLAU049, TAIV).
 const TAIV_OVERFLOW_A3: u16 = 0x0A;
@@ -378,7 +356,7 @@ impl TimerA {
             return;
         }
         let c = self.cctl[i];
-        let wanted = if level { CM_RISING } else { CM_FALLING };
+        let wanted = if level { CM_1 } else { CM_2 };
         if c & CAP != 0 && c & wanted != 0 && c & CCIS == (side as u16) << 12 {
             self.event(clocks, now);
             self.latch(clocks, now);
@@ -510,7 +488,7 @@ impl TimerA {
         if new & CAP != 0 && new & CM != 0 {
             let software = new & CCIS >= 0x2000;
             if self.captures_aclk(i) {
-                if new & CM != CM_RISING {
+                if new & CM != CM_1 {
                     return Err(
                         cx.refuse("capture of falling ACLK edges is not modelled; use CM = 1")
                     );
@@ -522,8 +500,8 @@ impl TimerA {
                 }
             } else if old & CAP != 0 {
                 let edge = match (old & CCIS, new & CCIS) {
-                    (0x2000, 0x3000) => CM_RISING,
-                    (0x3000, 0x2000) => CM_FALLING,
+                    (0x2000, 0x3000) => CM_1,
+                    (0x3000, 0x2000) => CM_2,
                     _ => 0,
                 };
                 if new & edge != 0 {
@@ -559,19 +537,19 @@ impl Block for TimerA {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         // Reading an interrupt vector clears a flag, and with it the next event is another one.
-        cx.fx.touched |= off == IV;
+        cx.fx.touched |= off == TAIV;
         self.event(cx.clocks, cx.now);
         Ok(match off {
-            CTL => self.ctl,
-            R => self.value(self.position_at(cx.clocks, cx.now)),
-            EX0 => self.ex0,
-            IV => self.clear_iv(),
-            _ if (CCTL0..CCTL0 + 2 * self.ccrs as u32).contains(&off) => {
-                let i = (off - CCTL0) as usize / 2;
+            TACTL => self.ctl,
+            TAR => self.value(self.position_at(cx.clocks, cx.now)),
+            TAEX0 => self.ex0,
+            TAIV => self.clear_iv(),
+            _ if (TACCTL0..TACCTL0 + 2 * self.ccrs as u32).contains(&off) => {
+                let i = (off - TACCTL0) as usize / 2;
                 self.cctl[i] | if self.input_level(i) { CCI } else { 0 }
             }
-            _ if (CCR0..CCR0 + 2 * self.ccrs as u32).contains(&off) => {
-                let i = (off - CCR0) as usize / 2;
+            _ if (TACCR0..TACCR0 + 2 * self.ccrs as u32).contains(&off) => {
+                let i = (off - TACCR0) as usize / 2;
                 self.unread[i] = false;
                 self.ccr[i]
             }
@@ -585,25 +563,25 @@ impl Block for TimerA {
         let count = self.value(self.position);
         let was_running = self.running();
         match off {
-            CTL => {
+            TACTL => {
                 self.write_ctl(merge(self.ctl, value, mask), count, cx)?;
             }
-            EX0 => {
+            TAEX0 => {
                 self.ex0 = merge(self.ex0, value, mask) & 7;
                 self.settle(cx.clocks, cx.now, count, false);
             }
-            R => {
+            TAR => {
                 let count = merge(count, value, mask);
                 self.settle(cx.clocks, cx.now, count, was_running);
             }
-            IV => {
+            TAIV => {
                 self.clear_iv();
             }
-            _ if (CCTL0..CCTL0 + 2 * self.ccrs as u32).contains(&off) => {
-                self.write_cctl((off - CCTL0) as usize / 2, value, mask, count, cx)?;
+            _ if (TACCTL0..TACCTL0 + 2 * self.ccrs as u32).contains(&off) => {
+                self.write_cctl((off - TACCTL0) as usize / 2, value, mask, count, cx)?;
             }
-            _ if (CCR0..CCR0 + 2 * self.ccrs as u32).contains(&off) => {
-                let i = (off - CCR0) as usize / 2;
+            _ if (TACCR0..TACCR0 + 2 * self.ccrs as u32).contains(&off) => {
+                let i = (off - TACCR0) as usize / 2;
                 self.write_ccr(i, merge(self.ccr[i], value, mask), count, cx);
             }
             _ => return Err(cx.no_register()),

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::dma::*;
 use sunseal_trace::{Picos, Width};
 
 use super::wide::{Block, Cx, Lines, P4, merge};
@@ -240,28 +241,32 @@ impl Block<P4> for Dma {
 
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            0x0000 => 0x0708,
-            0x0004 => 0,
-            0x0010..=0x002C => u32::from(self.source[(off as usize - 0x10) / 4]),
-            0x0100..=0x0108 => self.int_source[(off as usize - 0x100) / 4],
-            0x0110 => self.done,
-            0x0114 => 0,
-            0x1000 => {
+            DMA_DEVICE_CFG => 0x0708,
+            DMA_SW_CHTRIG => 0,
+            DMA_CH_SRCCFG0..=DMA_CH_SRCCFG7 => {
+                u32::from(self.source[((off - DMA_CH_SRCCFG0) / 4) as usize])
+            }
+            DMA_INT1_SRCCFG..=DMA_INT3_SRCCFG => {
+                self.int_source[((off - DMA_INT1_SRCCFG) / 4) as usize]
+            }
+            DMA_INT0_SRCFLG => self.done,
+            DMA_INT0_CLRFLG => 0,
+            DMA_STAT => {
                 let state = if self.serving.is_some() { 4 << 4 } else { 0 };
                 u32::from(self.master) | state | (CHANNELS as u32 - 1) << 16
             }
-            0x1004 => 0,
-            0x1008 => self.ctlbase,
-            0x100C => self.ctlbase + 16 * CHANNELS as u32,
-            0x1010 => 0,
-            0x1014 => 0,
-            0x1018 => self.use_burst,
-            0x1020 => self.masked,
-            0x1028 => self.enabled,
-            0x1030 => self.alternate,
-            0x1038 => self.high,
-            0x104C => u32::from(self.error),
-            0x101C | 0x1024 | 0x102C | 0x1034 | 0x103C => 0,
+            DMA_CFG => 0,
+            DMA_CTLBASE => self.ctlbase,
+            DMA_ALTBASE => self.ctlbase + 16 * CHANNELS as u32,
+            DMA_WAITSTAT => 0,
+            DMA_SWREQ => 0,
+            DMA_USEBURSTSET => self.use_burst,
+            DMA_REQMASKSET => self.masked,
+            DMA_ENASET => self.enabled,
+            DMA_ALTSET => self.alternate,
+            DMA_PRIOSET => self.high,
+            DMA_ERRCLR => u32::from(self.error),
+            DMA_USEBURSTCLR | DMA_REQMASKCLR | DMA_ENACLR | DMA_ALTCLR | DMA_PRIOCLR => 0,
             _ => return Err(cx.no_register()),
         })
     }
@@ -271,9 +276,9 @@ impl Block<P4> for Dma {
         let v = value & mask;
         let bits = v & ALL;
         match off {
-            0x0000 | 0x0110 | 0x1000 | 0x100C | 0x1010 => {}
-            0x0010..=0x002C => {
-                let i = (off as usize - 0x10) / 4;
+            DMA_DEVICE_CFG | DMA_INT0_SRCFLG | DMA_STAT | DMA_ALTBASE | DMA_WAITSTAT => {}
+            DMA_CH_SRCCFG0..=DMA_CH_SRCCFG7 => {
+                let i = ((off - DMA_CH_SRCCFG0) / 4) as usize;
                 self.source[i] = merge(u32::from(self.source[i]), value, mask) as u8;
                 if self.source[i] > 7 {
                     return Err(cx.refuse("DMA_CHn_SRCCFG above 7; channels have eight sources"));
@@ -281,33 +286,35 @@ impl Block<P4> for Dma {
                 // Another source: what stands there counts as rising.
                 self.lines &= !(1 << i);
             }
-            0x0100..=0x0108 => self.int_source[(off as usize - 0x100) / 4] = v & 0x3F,
-            0x0114 => self.done &= !bits,
-            0x1004 => self.master = v & 1 != 0,
-            0x1008 => {
+            DMA_INT1_SRCCFG..=DMA_INT3_SRCCFG => {
+                self.int_source[((off - DMA_INT1_SRCCFG) / 4) as usize] = v & 0x3F
+            }
+            DMA_INT0_CLRFLG => self.done &= !bits,
+            DMA_CFG => self.master = v & 1 != 0,
+            DMA_CTLBASE => {
                 if v & 0xFF != 0 {
                     return Err(cx.refuse("DMA_CTLBASE must be a multiple of 256: two structures for each of eight channels"));
                 }
                 self.ctlbase = merge(self.ctlbase, value, mask);
             }
-            0x0004 | 0x1014 => self.requested |= bits & self.enabled,
-            0x1018 => self.use_burst |= bits,
-            0x101C => self.use_burst &= !bits,
-            0x1020 => self.masked |= bits,
-            0x1024 => self.masked &= !bits,
-            0x1028 => {
+            DMA_SW_CHTRIG | DMA_SWREQ => self.requested |= bits & self.enabled,
+            DMA_USEBURSTSET => self.use_burst |= bits,
+            DMA_USEBURSTCLR => self.use_burst &= !bits,
+            DMA_REQMASKSET => self.masked |= bits,
+            DMA_REQMASKCLR => self.masked &= !bits,
+            DMA_ENASET => {
                 self.enabled |= bits;
                 self.lines &= !bits;
             }
-            0x102C => {
+            DMA_ENACLR => {
                 self.enabled &= !bits;
                 self.requested &= !bits;
             }
-            0x1030 => self.alternate |= bits,
-            0x1034 => self.alternate &= !bits,
-            0x1038 => self.high |= bits,
-            0x103C => self.high &= !bits,
-            0x104C => {
+            DMA_ALTSET => self.alternate |= bits,
+            DMA_ALTCLR => self.alternate &= !bits,
+            DMA_PRIOSET => self.high |= bits,
+            DMA_PRIOCLR => self.high &= !bits,
+            DMA_ERRCLR => {
                 if v & 1 != 0 {
                     self.error = false;
                 }

@@ -4,36 +4,23 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::eusci_a::{
+    UCBUSY, UCMODE, UCMODE_3, UCMSB, UCSSEL, UCSWRST, UCSYNC,
+};
+use sunseal_registers::msp430fr5xx::eusci_b::{
+    UCBBUSY, UCCKPH, UCCKPL, UCSCLLOW, UCSLA10, UCTXSTP, UCTXSTT,
+};
 use sunseal_trace::Picos;
 
 use super::Ctx;
-use super::i2c::{self, Counter, I2c, Regs, UCTXSTP, UCTXSTT};
+use super::i2c::{self, Counter, I2c, Regs};
 use super::serial::Incoming;
 use crate::clock::{Clocks, Line};
 use crate::common::Shifting;
 
 // UCxCTLW0: CTL1 is its low byte, CTL0 its high byte.
-pub(super) const UCSWRST: u16 = 0x0001;
-pub(super) const UCSSEL: u16 = 0x00C0;
-pub(super) const UCSYNC: u16 = 0x0100;
-pub(super) const UCMODE: u16 = 0x0600;
-pub(super) const UCMODE_I2C: u16 = 0x0600;
-pub(super) const UCMST: u16 = 0x0800;
-pub(super) const UCSPB: u16 = 0x0800;
-pub(super) const UC7BIT: u16 = 0x1000;
-pub(super) const UCMSB: u16 = 0x2000;
-pub(super) const UCCKPL: u16 = 0x4000;
-pub(super) const UCCKPH: u16 = 0x8000;
-pub(super) const UCPEN: u16 = 0x8000;
-/// I2C: ten bits of address.
-pub(super) const UCSLA10: u16 = 0x4000;
 
 // UCxSTAT.
-pub(super) const UCLISTEN: u16 = 0x80;
-pub(super) const UCOE: u16 = 0x20;
-const UCBUSY: u16 = 0x01;
-const B_UCBBUSY: u16 = 0x10;
-const B_UCSCLLOW: u16 = 0x40;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Universal {
@@ -88,7 +75,7 @@ impl Universal {
     }
 
     pub fn is_i2c(&self) -> bool {
-        !self.is_a && self.ctlw0 & (UCSYNC | UCMODE) == UCSYNC | UCMODE_I2C
+        !self.is_a && self.ctlw0 & (UCSYNC | UCMODE) == UCSYNC | UCMODE_3
     }
 
     pub fn is_spi(&self) -> bool {
@@ -177,8 +164,8 @@ impl Universal {
     /// Bits of the status register that tell what happens now.
     pub fn activity(&self) -> u16 {
         if self.is_i2c() {
-            let busy = if self.i2c.is_busy() { B_UCBBUSY } else { 0 };
-            return busy | if self.i2c.holds_low() { B_UCSCLLOW } else { 0 };
+            let busy = if self.i2c.is_busy() { UCBBUSY } else { 0 };
+            return busy | if self.i2c.holds_low() { UCSCLLOW } else { 0 };
         }
         if self.shifting.is_some() { UCBUSY } else { 0 }
     }

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430x1xx::usart::*;
 use sunseal_trace::Picos;
 
 use super::serial::{Done, Incoming, Serial};
@@ -11,35 +12,8 @@ use super::{Block, Ctx, Reset};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
 
-/// Offsets of the byte registers.
-const CTL: u32 = 0;
-const TCTL: u32 = 1;
-const RCTL: u32 = 2;
-const MCTL: u32 = 3;
-const BR0: u32 = 4;
-const BR1: u32 = 5;
-const RXBUF: u32 = 6;
-const TXBUF: u32 = 7;
-
-const PENA: u8 = 0x80;
-const SPB: u8 = 0x20;
-/// The same bit with SYNC set, USART0 only.
-const I2C: u8 = 0x20;
-const CHAR: u8 = 0x10;
-const LISTEN: u8 = 0x08;
-const SYNC: u8 = 0x04;
-const MM: u8 = 0x02;
-const SWRST: u8 = 0x01;
-
-const CKPH: u8 = 0x80;
-const CKPL: u8 = 0x40;
 const SSEL: u8 = 0x30;
-const URXSE: u8 = 0x08;
-const STC: u8 = 0x02;
-const TXEPT: u8 = 0x01;
 
-const OE: u8 = 0x20;
-const URXWIE: u8 = 0x04;
 /// Error bits and RXWAKE, which reading UxRXBUF clears.
 const RCTL_ERRORS: u8 = 0xF3;
 
@@ -179,16 +153,16 @@ impl Usart {
 
     fn register(&mut self, off: u32) -> u8 {
         match off {
-            CTL => self.ctl,
-            TCTL => {
+            U0CTL => self.ctl,
+            U0TCTL => {
                 let empty = self.shifting.is_none() && !self.waiting;
                 self.tctl & !TXEPT | if empty { TXEPT } else { 0 }
             }
-            RCTL => self.rctl,
-            MCTL => self.mctl,
-            BR0 => self.br as u8,
-            BR1 => (self.br >> 8) as u8,
-            RXBUF => {
+            U0RCTL => self.rctl,
+            U0MCTL => self.mctl,
+            U0BR0 => self.br as u8,
+            U0BR1 => (self.br >> 8) as u8,
+            U0RXBUF => {
                 self.rx_ifg = false;
                 self.rctl &= !RCTL_ERRORS;
                 self.rxbuf
@@ -199,7 +173,7 @@ impl Usart {
 
     fn set_register(&mut self, off: u32, value: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
-            CTL => {
+            U0CTL => {
                 if self.has_i2c && value & (SYNC | I2C) == SYNC | I2C {
                     return Err(cx.refuse("I2C mode of USART0 is not modelled"));
                 }
@@ -210,13 +184,13 @@ impl Usart {
                     self.check(cx)?;
                 }
             }
-            TCTL => {
+            U0TCTL => {
                 self.tctl = value;
                 if !self.held() {
                     self.check(cx)?;
                 }
             }
-            RCTL => {
+            U0RCTL => {
                 if value & URXWIE != 0 {
                     return Err(
                         cx.refuse("wake-up characters of the UART (URXWIE) are not modelled")
@@ -224,10 +198,10 @@ impl Usart {
                 }
                 self.rctl = value;
             }
-            MCTL => self.mctl = value,
-            BR0 => self.br = self.br & 0xFF00 | u16::from(value),
-            BR1 => self.br = self.br & 0x00FF | u16::from(value) << 8,
-            TXBUF => {
+            U0MCTL => self.mctl = value,
+            U0BR0 => self.br = self.br & 0xFF00 | u16::from(value),
+            U0BR1 => self.br = self.br & 0x00FF | u16::from(value) << 8,
+            U0TXBUF => {
                 self.txbuf = value;
                 self.tx_ifg = false;
                 if !self.held() {

@@ -4,30 +4,22 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::eusci_a::{
+    UC7BIT, UCLISTEN, UCMODE, UCMODE_3, UCMST, UCOE, UCPEN, UCSPB, UCSWRST, UCSYNC,
+};
+use sunseal_registers::msp430fr5xx::eusci_b::{UCTXSTP, UCTXSTT};
+use sunseal_registers::msp430x5xx::usci_a::{
+    UCAABCTL, UCABRW, UCACTLW0, UCAICTL, UCAIRTCTL, UCAIV, UCAMCTL, UCARXBUF, UCASTAT, UCATXBUF,
+};
+use sunseal_registers::msp430x5xx::usci_b::{UCBI2COA, UCBI2CSA};
 use sunseal_trace::Picos;
 
-use super::i2c::{self, I2c, UCTXSTP, UCTXSTT};
+use super::i2c::{self, I2c};
 use super::serial::{Done, Serial};
-use super::universal::{
-    self, UC7BIT, UCLISTEN, UCMODE, UCMODE_I2C, UCMST, UCOE, UCPEN, UCSPB, UCSWRST, UCSYNC,
-    Universal,
-};
+use super::universal::{self, Universal};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::Clocks;
 use crate::instruments::taint::Follow;
-
-const CTLW0: u32 = 0x00;
-const BRW: u32 = 0x06;
-const MCTL: u32 = 0x08;
-const STAT: u32 = 0x0A;
-const RXBUF: u32 = 0x0C;
-const TXBUF: u32 = 0x0E;
-const ABCTL: u32 = 0x10;
-const IRCTL: u32 = 0x12;
-const I2COA: u32 = 0x10;
-const I2CSA: u32 = 0x12;
-const ICTL: u32 = 0x1C;
-const IV: u32 = 0x1E;
 
 const UCRXIFG: u16 = 0x0100;
 const UCTXIFG: u16 = 0x0200;
@@ -116,9 +108,9 @@ impl Usci {
 
     fn put(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
-            CTLW0 => {
+            UCACTLW0 => {
                 let new = merge(self.core.ctlw0, value, mask);
-                let i2c = new & (UCSYNC | UCMODE) == UCSYNC | UCMODE_I2C;
+                let i2c = new & (UCSYNC | UCMODE) == UCSYNC | UCMODE_3;
                 if i2c && self.core.is_a {
                     return Err(cx.refuse("UCMODEx = 3 (I2C) on a USCI_A, which has no I2C"));
                 }
@@ -146,21 +138,21 @@ impl Usci {
                 }
                 self.core.ctlw0 = new;
             }
-            BRW => self.core.brw = merge(self.core.brw, value, mask),
-            MCTL if self.core.is_a => self.mctl = merge(self.mctl, value, mask) & 0xFF,
-            STAT => self.stat = merge(self.stat, value, mask) & 0xFE,
-            TXBUF => return self.write_txbuf(value as u8, cx),
-            ABCTL | IRCTL if self.core.is_a => {
+            UCABRW => self.core.brw = merge(self.core.brw, value, mask),
+            UCAMCTL if self.core.is_a => self.mctl = merge(self.mctl, value, mask) & 0xFF,
+            UCASTAT => self.stat = merge(self.stat, value, mask) & 0xFE,
+            UCATXBUF => return self.write_txbuf(value as u8, cx),
+            UCAABCTL | UCAIRTCTL if self.core.is_a => {
                 if value & mask != 0 {
                     return Err(cx.refuse("LIN and IrDA functions of the USCI are not modelled"));
                 }
             }
-            I2COA if !self.core.is_a => self.own = merge(self.own, value, mask),
-            I2CSA if !self.core.is_a => {
+            UCBI2COA if !self.core.is_a => self.own = merge(self.own, value, mask),
+            UCBI2CSA if !self.core.is_a => {
                 self.core.slave = merge(self.core.slave, value, mask) & 0x03FF
             }
-            ICTL => self.ictl = merge(self.ictl, value, mask),
-            RXBUF | IV => {}
+            UCAICTL => self.ictl = merge(self.ictl, value, mask),
+            UCARXBUF | UCAIV => {}
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -201,17 +193,17 @@ impl Block for Usci {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
-            CTLW0 => self.core.ctlw0,
-            BRW => self.core.brw,
-            MCTL if self.core.is_a => self.mctl,
-            STAT => self.stat | self.core.activity(),
-            RXBUF => return self.read_rxbuf(cx),
-            TXBUF => u16::from(self.core.txbuf),
-            ABCTL | IRCTL if self.core.is_a => 0,
-            I2COA if !self.core.is_a => self.own,
-            I2CSA if !self.core.is_a => self.core.slave,
-            ICTL => self.ictl,
-            IV if self.core.is_i2c() => {
+            UCACTLW0 => self.core.ctlw0,
+            UCABRW => self.core.brw,
+            UCAMCTL if self.core.is_a => self.mctl,
+            UCASTAT => self.stat | self.core.activity(),
+            UCARXBUF => return self.read_rxbuf(cx),
+            UCATXBUF => u16::from(self.core.txbuf),
+            UCAABCTL | UCAIRTCTL if self.core.is_a => 0,
+            UCBI2COA if !self.core.is_a => self.own,
+            UCBI2CSA if !self.core.is_a => self.core.slave,
+            UCAICTL => self.ictl,
+            UCAIV if self.core.is_i2c() => {
                 let on = self.ictl & (self.ictl >> 8);
                 match I2C_ORDER.iter().find(|(flag, _)| on & flag != 0) {
                     Some(&(flag, code)) => {
@@ -221,7 +213,7 @@ impl Block for Usci {
                     None => 0,
                 }
             }
-            IV => match self.ictl & (self.ictl >> 8) & INTERRUPTS {
+            UCAIV => match self.ictl & (self.ictl >> 8) & INTERRUPTS {
                 0 => 0,
                 i if i & 1 != 0 => {
                     self.ictl &= !UCRXIFG;

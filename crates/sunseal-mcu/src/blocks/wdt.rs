@@ -3,19 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430x1xx::wdt::{WDTCNTCL, WDTHOLD, WDTNMI, WDTPW, WDTSSEL, WDTTMSEL};
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, ResetKind, cause};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
 
-const WDTPW: u16 = 0x5A00;
 const WDTPW_READ: u16 = 0x6900;
-const WDTHOLD: u16 = 0x80;
-const WDTNMI: u16 = 0x20;
-const WDTTMSEL: u16 = 0x10;
-const WDTCNTCL: u16 = 0x08;
-const WDTSSEL: u16 = 0x04;
 const WDTIS: u16 = 0x03;
 /// Logarithm of the interval by WDTISx.
 const INTERVAL_BITS: [u32; 4] = [15, 13, 9, 6];

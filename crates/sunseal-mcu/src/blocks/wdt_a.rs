@@ -3,19 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::wdt_a::{WDTCNTCL, WDTHOLD, WDTIS, WDTPW, WDTSSEL, WDTTMSEL};
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, ResetKind, cause};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
 
-const WDTPW: u16 = 0x5A00;
 const WDTPW_READ: u16 = 0x6900;
-pub(super) const WDTSSEL: u16 = 0x60;
-const WDTHOLD: u16 = 0x80;
-const WDTTMSEL: u16 = 0x10;
-const WDTCNTCL: u16 = 0x08;
-const WDTIS: u16 = 0x07;
 const RESET_VALUE: u16 = 0x04;
 /// Logarithm of the interval by WDTIS.
 const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];

@@ -4,14 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::wdt_a::WDTSSEL;
+use sunseal_registers::msp432p4::wdt_a::{WDTCTL, WDTPW};
 use sunseal_trace::Picos;
 
-use super::wdt_a::{Counter, WDTSSEL};
+use super::wdt_a::Counter;
 use super::wide::{Block, Class, Cx, Lines, P4};
 use crate::clock::Line;
 
-const CTL: u32 = 0x0C;
-const WDTPW: u32 = 0x5A00;
 const WDTPW_READ: u32 = 0x6900;
 /// Sources of RSTCTL: time-out and password violation.
 pub(crate) const SOURCE_TIMEOUT: u8 = 1;
@@ -70,7 +70,7 @@ impl Wdt {
 
 impl Block<P4> for Wdt {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
-        if off == CTL {
+        if off == WDTCTL {
             Ok(WDTPW_READ | u32::from(self.counter.ctl))
         } else {
             Err(cx.no_register())
@@ -78,10 +78,10 @@ impl Block<P4> for Wdt {
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        if off != CTL {
+        if off != WDTCTL {
             return Err(cx.no_register());
         }
-        if mask & 0xFFFF != 0xFFFF || value & 0xFF00 != WDTPW {
+        if mask & 0xFFFF != 0xFFFF || value & 0xFF00 != u32::from(WDTPW) {
             cx.fx.ask(if cx.beside.1 { Class::Hard } else { Class::Soft }, SOURCE_PASSWORD);
             return Ok(());
         }

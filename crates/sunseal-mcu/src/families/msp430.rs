@@ -172,7 +172,8 @@ macro_rules! mapped {
         fn maskable_possible(&self, env: &Env) -> bool {
             let (b, clocks) = (&self.chip.blocks, &self.chip.clocks);
             let pins = self.pins_may_wake();
-            b.sfr.ie1 & sfr::WDTIFG != 0 && b.wdt.next_event(clocks).is_some()
+            b.sfr.ie1 & sunseal_registers::msp430fr5xx::sfr::WDTIFG != 0
+                && b.wdt.next_event(clocks).is_some()
                 || b.may_ask(clocks, env.common.now(), pins)
                 || pins && env.common.next_event().is_some()
                 || self.pending_interrupt(env).is_some()
@@ -209,7 +210,7 @@ macro_rules! mapped_inherent {
             if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
                 self.chip.blocks.wdt.event(&mut cx!(self, env, self.at.wdt[0].base, cycles, t));
                 // A time-out also leaves WDTIFG set, by which start-up code knows it.
-                self.chip.blocks.sfr.ifg1 |= sfr::WDTIFG;
+                self.chip.blocks.sfr.ifg1 |= sunseal_registers::msp430fr5xx::sfr::WDTIFG;
             }
         }
 

@@ -3,8 +3,8 @@
 
 `python3 chips.py write|check DEVICE FOLDER` makes what the firmware's build includes: `chip.h` (registers and bits, for
 C and for assembly), `memory.h` (where memories lie, for linker scripts too) and, of an MSP430, `vectors.S`; `chips.py
-rust FILE` makes the constants of tests in Rust. Builds run it without a virtual environment, so this module leans on
-the standard library alone.
+rust FILE` makes the constants of the simulators and of their tests. Builds run it without a virtual environment, so
+this module leans on the standard library alone.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def family(name: str, data: Path) -> dict[str, Any]:
         known = sorted(p.stem for p in path.parent.glob("*.toml"))
         raise ChipError(f"the registers of {name} are not known; known families: {', '.join(known)}")
     told = read(path)
-    if same := told.get("same"):
+    for same in told.get("same", ()):
         other = family(same["family"], data)["block"]
         told["block"] = {key: other[key] for key in same["blocks"]} | told["block"]
     return told
@@ -78,11 +78,9 @@ def blocks(chip: dict[str, Any], told: dict[str, Any]) -> list[Block]:
     found: list[Block] = []
     if not told.get("fixed"):
         found += [_block(told, chip, block) for block in chip["block"]]
-    found += [
-        _made(key, block, [r for n, a, b in _rows(block["registers"]) for r in _counted(n, block["base"] + a, b, {})])
-        for key, block in told["block"].items()
-        if "base" in block
-    ]
+    inputs = chip.get("nvic", {}).get("inputs", 0)
+    counts = {"inputs32": (inputs + 31) // 32, "inputs4": (inputs + 3) // 4}
+    found += [_made(key, block, _fixed(block, counts)) for key, block in told["block"].items() if "base" in block]
     return sorted(found, key=lambda b: b.registers[0].address)
 
 
@@ -109,6 +107,10 @@ def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any])
         number = name.removeprefix(instance["kind"]).upper()
     rows = [(n.format(n=number), base + a, b) for n, a, b in _rows(block["registers"])]
     return _made(name, block, [r for row in rows for r in _counted(*row, counts)])
+
+
+def _fixed(block: dict[str, Any], counts: dict[str, int]) -> list[Register]:
+    return [r for n, a, b in _rows(block["registers"]) for r in _counted(n, block["base"] + a, b, counts)]
 
 
 def _made(name: str, block: dict[str, Any], registers: list[Register]) -> Block:
@@ -270,8 +272,42 @@ def files(chip: dict[str, Any], told: dict[str, Any]) -> dict[str, str]:
     return made | ({"vectors.S": vectors(chip)} if chip["core"] in MSP430 else {})
 
 
+def constants(block: dict[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the offsets of a kind of block's registers, of several ports the first two's, and its bits and masks."""
+    counts = {"ccrs": 7, "channels": 1, "pairs": 4, "inputs32": 8, "inputs4": 60}
+    rows = _rows(block["registers"] + block.get("interrupts", ""))
+    first = ((name.format(n="", x="A", odd=1, even=2), offset, bits) for name, offset, bits in rows)
+    masks = {
+        field: (1 << (values - 1).bit_length()) - 1 << shift
+        for field, (shift, values) in block.get("fields", {}).items()
+    }
+    return {r.name: r.address for row in first for r in _counted(*row, counts)}, masks | _made("", block, []).bits
+
+
+def rust_block(name: str, block: dict[str, Any], told: dict[str, Any]) -> list[str]:
+    """Write a kind of block as Rust: offsets as addresses of its bus, bits as wide as its widest register."""
+    registers, bits = constants(block)
+    offset = "u16" if told.get("byte_wide") else "u32"
+    width = 8 if told.get("byte_wide") else max(bits for _, _, bits in _rows(block["registers"]))
+    rows = [f"        pub const {n}: {offset} = {at:#x};" for n, at in registers.items()]
+    rows += [f"        pub const {n}: u{width} = {value:#x};" for n, value in bits.items()]
+    return [f"    pub mod {'r#' if name == 'ref' else ''}{name} {{", *rows, "    }"]
+
+
+def _addresses(told: dict[str, Any]) -> Iterator[str]:
+    """Write a family's addresses, if all its blocks lie at fixed ones; of an AVR those of both bytes of a word, too."""
+    known = set()
+    for block in told["block"].values() if told.get("fixed") else ():
+        for r in _fixed(block, {}):
+            halves = "LH" if told.get("byte_wide") and r.bits == 16 else ""
+            for name, at in [(r.name, r.address), *((r.name + half, r.address + i) for i, half in enumerate(halves))]:
+                if name not in known:
+                    known.add(name)
+                    yield f"    pub const {name}: {'u16' if told.get('byte_wide') else 'u32'} = {at:#x};"
+
+
 def rust(data: Path) -> str:
-    """Write the addresses of all chips' registers and vectors as constants, a module a chip."""
+    """Write Rust: a module a chip, with addresses, and a module a family, with one for each kind of block."""
     lines = []
     for path in sorted((data / "devices").glob("*.toml")):
         chip = read(path)
@@ -279,6 +315,10 @@ def rust(data: Path) -> str:
         found |= {f"VECTOR_{name.upper()}": at for name, at in interrupts(chip).items()}
         rows = (f"    pub const {name}: u32 = {address:#x};" for name, address in found.items())
         lines += [f"pub mod {chip['name']} {{", *rows, "}", ""]
+    for path in sorted((data / "registers").glob("*.toml")):
+        told = read(path)
+        kinds = [row for name, block in told["block"].items() for row in rust_block(name, block, told)]
+        lines += [f"pub mod {path.stem} {{", *_addresses(told), *kinds, "}", ""]
     return "\n".join(lines)
 
 

@@ -9,7 +9,6 @@
 
 #define NV __attribute__((section(".nv_vars")))
 #define ROUNDS 60
-#define PMMSWPOR 0x0008
 #define STACK_TOP "0x2400"
 
 typedef void task_t(void);

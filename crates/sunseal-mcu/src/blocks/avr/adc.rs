@@ -3,18 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::atmega128::adc::{ADEN, ADFR, ADIE, ADIF, ADLAR, ADSC};
 use sunseal_trace::Picos;
 
 use super::Cx;
 use crate::clock::Line;
 
-const ADEN: u8 = 1 << 7;
-const ADSC: u8 = 1 << 6;
-const ADFR: u8 = 1 << 5;
-const ADIF: u8 = 1 << 4;
-const ADIE: u8 = 1 << 3;
 const ADPS: u8 = 0x07;
-const ADLAR: u8 = 1 << 5;
 const MUX: u8 = 0x1F;
 
 /// ADC clocks of a conversion, the first one's with the analog circuitry's start-up, and when each samples, in halves

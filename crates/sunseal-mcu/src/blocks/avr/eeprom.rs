@@ -3,15 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::atmega128::eeprom::{EEMWE, EERE, EERIE, EEWE};
 use sunseal_trace::Picos;
 
 use super::{Cx, Window};
 use crate::accounts::Event;
-
-const EERE: u8 = 1 << 0;
-const EEWE: u8 = 1 << 1;
-const EEMWE: u8 = 1 << 2;
-const EERIE: u8 = 1 << 3;
 
 /// Cycles that the CPU is halted behind a read and behind the start of a write (datasheet, EECR).
 const READ_STALL: u32 = 4;

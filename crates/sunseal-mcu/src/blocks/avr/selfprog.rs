@@ -3,17 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::atmega128::system::{BLBSET, PGERS, PGWRT, RWWSB, RWWSRE, SPMEN, SPMIE};
 use sunseal_trace::{Cycles, Picos};
 
 use super::Window;
-
-pub(crate) const SPMIE: u8 = 1 << 7;
-const RWWSB: u8 = 1 << 6;
-const RWWSRE: u8 = 1 << 4;
-const BLBSET: u8 = 1 << 3;
-const PGWRT: u8 = 1 << 2;
-const PGERS: u8 = 1 << 1;
-const SPMEN: u8 = 1 << 0;
 
 /// 128 words.
 pub(crate) const PAGE_BYTES: u32 = 256;

@@ -2,18 +2,12 @@
 //! SPI: master, and slave of a part that clocks it. Whole bytes take their time; single bits do not show on pins.
 
 use serde::{Deserialize, Serialize};
+use sunseal_registers::atmega128::spi::{DORD, MSTR, SPE, SPI2X, SPIE, SPIF, WCOL};
 use sunseal_trace::Picos;
 
 use super::Cx;
 
-const SPIE: u8 = 1 << 7;
-const SPE: u8 = 1 << 6;
-const DORD: u8 = 1 << 5;
-const MSTR: u8 = 1 << 4;
 const MODE: u8 = 0x0C;
-const SPIF: u8 = 1 << 7;
-const WCOL: u8 = 1 << 6;
-const SPI2X: u8 = 1 << 0;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spi {

@@ -3,19 +3,13 @@
 //! for an address that nobody sends. START and STOP take a bit each, a byte nine.
 
 use serde::{Deserialize, Serialize};
+use sunseal_registers::atmega128::twi::{TWEA, TWEN, TWIE, TWINT, TWSTA, TWSTO, TWWC};
 use sunseal_trace::Picos;
 
 use super::Cx;
 use crate::common::OnBus;
 use crate::instruments::lint::LintKind;
 
-const TWINT: u8 = 1 << 7;
-const TWEA: u8 = 1 << 6;
-const TWSTA: u8 = 1 << 5;
-const TWSTO: u8 = 1 << 4;
-const TWWC: u8 = 1 << 3;
-const TWEN: u8 = 1 << 2;
-const TWIE: u8 = 1 << 0;
 /// In master mode TWBR should not be less (datasheet, "Bit Rate Generator Unit").
 const TWBR_MIN: u8 = 10;
 

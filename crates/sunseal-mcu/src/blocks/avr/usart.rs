@@ -5,28 +5,13 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::atmega128::usart::*;
 use sunseal_trace::Picos;
 
 use super::Cx;
 use crate::clock::Line;
 
-const RXC: u8 = 1 << 7;
-const TXC: u8 = 1 << 6;
-const UDRE: u8 = 1 << 5;
-const DOR: u8 = 1 << 3;
-const U2X: u8 = 1 << 1;
-const MPCM: u8 = 1 << 0;
-
-const RXCIE: u8 = 1 << 7;
-const TXCIE: u8 = 1 << 6;
-const UDRIE: u8 = 1 << 5;
-const RXEN: u8 = 1 << 4;
-const TXEN: u8 = 1 << 3;
-const UCSZ2: u8 = 1 << 2;
-
-const UMSEL: u8 = 1 << 6;
 const UPM: u8 = 0x30;
-const USBS: u8 = 1 << 3;
 
 /// Registers, in an order of our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

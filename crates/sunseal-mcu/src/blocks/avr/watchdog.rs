@@ -2,13 +2,12 @@
 //! Watchdog timer: WDTCR with its timed sequence, on an oscillator of its own.
 
 use serde::{Deserialize, Serialize};
+use sunseal_registers::atmega128::system::{WDCE, WDE};
 use sunseal_trace::{Cycles, Picos};
 
 use super::Window;
 use crate::clock::Line;
 
-const WDE: u8 = 1 << 3;
-const WDCE: u8 = 1 << 4;
 const WDP: u8 = 0x07;
 /// Oscillator cycles of the shortest time-out (datasheet, table "Watchdog Timer Prescale Select").
 const SHORTEST: u64 = 16 * 1024;

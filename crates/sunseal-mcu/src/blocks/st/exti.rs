@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::exti::*;
 
 use super::{Block, Cx, Stm32, merge};
 
@@ -80,13 +81,13 @@ impl Block<Stm32> for Exti {
         let word = (off >> 5) as usize;
         Ok(match off & 0x1F {
             _ if word > 1 => return Err(cx.no_register()),
-            0x00 => self.imr[word],
-            0x04 => self.emr[word],
-            0x08 => self.rtsr[word],
-            0x0C => self.ftsr[word],
+            EXTI_IMR1 => self.imr[word],
+            EXTI_EMR1 => self.emr[word],
+            EXTI_RTSR1 => self.rtsr[word],
+            EXTI_FTSR1 => self.ftsr[word],
             // Software's own edges are over at once.
-            0x10 => 0,
-            0x14 => self.pr[word],
+            EXTI_SWIER1 => 0,
+            EXTI_PR1 => self.pr[word],
             _ => return Err(cx.no_register()),
         })
     }
@@ -95,12 +96,12 @@ impl Block<Stm32> for Exti {
         let word = (off >> 5) as usize;
         match off & 0x1F {
             _ if word > 1 => return Err(cx.no_register()),
-            0x00 => self.imr[word] = merge(self.imr[word], value, mask),
-            0x04 => self.emr[word] = merge(self.emr[word], value, mask),
-            0x08 => self.rtsr[word] = merge(self.rtsr[word], value, mask) & EDGES[word],
-            0x0C => self.ftsr[word] = merge(self.ftsr[word], value, mask) & EDGES[word],
-            0x10 => self.edges(word, value & mask & EDGES[word]),
-            0x14 => self.pr[word] &= !(value & mask),
+            EXTI_IMR1 => self.imr[word] = merge(self.imr[word], value, mask),
+            EXTI_EMR1 => self.emr[word] = merge(self.emr[word], value, mask),
+            EXTI_RTSR1 => self.rtsr[word] = merge(self.rtsr[word], value, mask) & EDGES[word],
+            EXTI_FTSR1 => self.ftsr[word] = merge(self.ftsr[word], value, mask) & EDGES[word],
+            EXTI_SWIER1 => self.edges(word, value & mask & EDGES[word]),
+            EXTI_PR1 => self.pr[word] &= !(value & mask),
             _ => return Err(cx.no_register()),
         }
         Ok(())

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::flash::*;
 use sunseal_trace::{Picos, StateId, Width};
 
 use super::art::Art;
@@ -18,46 +19,18 @@ use crate::blocks::flash_cells::{self, Operation, Running, as_is};
 use crate::device::us;
 use crate::instruments::lint::LintKind;
 
-const ACR: u32 = 0x00;
-const PDKEYR: u32 = 0x04;
-const KEYR: u32 = 0x08;
-const OPTKEYR: u32 = 0x0C;
-const SR: u32 = 0x10;
-const CR: u32 = 0x14;
-const ECCR: u32 = 0x18;
-const OPTR: u32 = 0x20;
+const ACR_RESET: u32 = FLASH_ACR_ICEN | FLASH_ACR_DCEN;
 
-const LATENCY: u32 = 7;
-const PRFTEN: u32 = 1 << 8;
-const ICEN: u32 = 1 << 9;
-const DCEN: u32 = 1 << 10;
-const ICRST: u32 = 1 << 11;
-const DCRST: u32 = 1 << 12;
-const SLEEP_PD: u32 = 1 << 14;
-const ACR_RESET: u32 = ICEN | DCEN;
-
-const KEY1: u32 = 0x4567_0123;
-const KEY2: u32 = 0xCDEF_89AB;
-
-const EOP: u32 = 1 << 0;
-const PROGERR: u32 = 1 << 3;
-const PGAERR: u32 = 1 << 5;
-const SIZERR: u32 = 1 << 6;
-const PGSERR: u32 = 1 << 7;
 const ERRORS: u32 = 0xC3FA;
-const BSY: u32 = 1 << 16;
 
-const PG: u32 = 1 << 0;
-const PER: u32 = 1 << 1;
-const MER1: u32 = 1 << 2;
-const BKER: u32 = 1 << 11;
-const MER2: u32 = 1 << 15;
-const STRT: u32 = 1 << 16;
-const EOPIE: u32 = 1 << 24;
-const ERRIE: u32 = 1 << 25;
-const OPTLOCK: u32 = 1 << 30;
-const LOCK: u32 = 1 << 31;
-const CR_PLAIN: u32 = PG | PER | MER1 | 0xFF << 3 | BKER | MER2 | EOPIE | ERRIE;
+const CR_PLAIN: u32 = FLASH_CR_PG
+    | FLASH_CR_PER
+    | FLASH_CR_MER1
+    | 0xFF << 3
+    | FLASH_CR_BKER
+    | FLASH_CR_MER2
+    | FLASH_CR_EOPIE
+    | FLASH_CR_ERRIE;
 
 /// The option bytes as the part is delivered: no protection, brown-out level 0, both banks used.
 const OPTR_DELIVERED: u32 = 0xFFEF_F8AA;
@@ -82,7 +55,7 @@ impl Flash {
         Self {
             art: Art::new(&dev.art),
             acr: ACR_RESET,
-            cr: LOCK | OPTLOCK,
+            cr: FLASH_CR_LOCK | FLASH_CR_OPTLOCK,
             bank_bytes: dev.flash.bank_bytes,
             sr: 0,
             key: 0,
@@ -93,7 +66,7 @@ impl Flash {
     }
 
     pub fn wait_states(&self) -> u32 {
-        self.acr & LATENCY
+        self.acr & FLASH_ACR_LATENCY
     }
 
     /// Whether any read may take longer than a cycle.
@@ -129,7 +102,7 @@ impl Flash {
         value: u32,
         cx: &mut Cx<'_>,
     ) -> Result<(), Fault> {
-        if self.cr & PG == 0 {
+        if self.cr & FLASH_CR_PG == 0 {
             return Err(cx.refuse(
                 "store to flash while it is not being programmed; unlock it with FLASH_KEYR and set FLASH_CR.PG first",
             ));
@@ -140,23 +113,23 @@ impl Flash {
             ));
         }
         if self.sr & ERRORS != 0 {
-            self.sr |= PGSERR;
+            self.sr |= FLASH_SR_PGSERR;
             return Ok(());
         }
         if width != Width::W32 {
-            self.sr |= SIZERR;
+            self.sr |= FLASH_SR_SIZERR;
             return Ok(());
         }
         match self.first.take() {
             None if offset.is_multiple_of(8) => self.first = Some((offset, value)),
-            None => self.sr |= PGAERR,
+            None => self.sr |= FLASH_SR_PGAERR,
             Some((first, low)) if offset == first + 4 => {
                 let bytes = [low.to_le_bytes(), value.to_le_bytes()].concat();
                 let time = cx.dev.stm32l4().flash.double_word_program_us;
                 self.begin(Operation::Program { addr: first, bytes }, time, cx);
                 cx.accounts.count(Event::FlashDoubleWordWrite);
             }
-            Some(_) => self.sr |= PGAERR,
+            Some(_) => self.sr |= FLASH_SR_PGAERR,
         }
         Ok(())
     }
@@ -169,25 +142,28 @@ impl Flash {
 
     fn start(&mut self, cx: &mut Cx<'_>) {
         if self.running.is_some() || self.sr & ERRORS != 0 {
-            self.sr |= PGSERR;
+            self.sr |= FLASH_SR_PGSERR;
             return;
         }
         let f = &cx.dev.stm32l4().flash;
-        let (from, to, ms) = match (self.cr & PER != 0, self.cr & (MER1 | MER2)) {
-            (true, 0) => {
-                let bank = if self.cr & BKER != 0 { self.bank_bytes } else { 0 };
-                let from = bank + (self.cr >> 3 & 0xFF) * f.page_bytes;
-                (from, from + f.page_bytes, f.page_erase_ms)
-            }
-            (false, MER1) => (0, self.bank_bytes, f.mass_erase_ms),
-            (false, MER2) => (self.bank_bytes, 2 * self.bank_bytes, f.mass_erase_ms),
-            (false, both) if both == MER1 | MER2 => (0, 2 * self.bank_bytes, f.mass_erase_ms),
-            _ => {
-                self.sr |= PGSERR;
-                return;
-            }
-        };
-        let page = self.cr & PER != 0;
+        let (from, to, ms) =
+            match (self.cr & FLASH_CR_PER != 0, self.cr & (FLASH_CR_MER1 | FLASH_CR_MER2)) {
+                (true, 0) => {
+                    let bank = if self.cr & FLASH_CR_BKER != 0 { self.bank_bytes } else { 0 };
+                    let from = bank + (self.cr >> 3 & 0xFF) * f.page_bytes;
+                    (from, from + f.page_bytes, f.page_erase_ms)
+                }
+                (false, FLASH_CR_MER1) => (0, self.bank_bytes, f.mass_erase_ms),
+                (false, FLASH_CR_MER2) => (self.bank_bytes, 2 * self.bank_bytes, f.mass_erase_ms),
+                (false, both) if both == FLASH_CR_MER1 | FLASH_CR_MER2 => {
+                    (0, 2 * self.bank_bytes, f.mass_erase_ms)
+                }
+                _ => {
+                    self.sr |= FLASH_SR_PGSERR;
+                    return;
+                }
+            };
+        let page = self.cr & FLASH_CR_PER != 0;
         cx.accounts.count(if page { Event::FlashPageErase } else { Event::FlashMassErase });
         self.begin(Operation::Erase(vec![from..to]), ms * 1e3, cx);
     }
@@ -199,13 +175,13 @@ impl Flash {
             && bytes.iter().any(|b| *b != 0)
             && memory[as_is(*addr)..][..bytes.len()].iter().any(|b| *b != 0xFF)
         {
-            self.sr |= PROGERR;
+            self.sr |= FLASH_SR_PROGERR;
             self.running = None;
         } else {
             flash_cells::finish(&mut self.running, memory, as_is);
         }
-        if self.cr & EOPIE != 0 && self.sr & ERRORS == 0 {
-            self.sr |= EOP;
+        if self.cr & FLASH_CR_EOPIE != 0 && self.sr & ERRORS == 0 {
+            self.sr |= FLASH_SR_EOP;
         }
         self.art.flash_changed();
     }
@@ -221,45 +197,53 @@ impl Flash {
 
     fn write_acr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let new = merge(self.acr, value, mask);
-        let known = LATENCY | PRFTEN | ICEN | DCEN | ICRST | DCRST | SLEEP_PD;
+        let known = FLASH_ACR_LATENCY
+            | FLASH_ACR_PRFTEN
+            | FLASH_ACR_ICEN
+            | FLASH_ACR_DCEN
+            | FLASH_ACR_ICRST
+            | FLASH_ACR_DCRST
+            | FLASH_ACR_SLEEP_PD;
         only(new, known, "flash that is off in Run mode (FLASH_ACR.RUN_PD) is not modelled", cx)?;
-        if new & LATENCY > 4 {
+        if new & FLASH_ACR_LATENCY > 4 {
             return Err(cx.refuse("FLASH_ACR.LATENCY is reserved above 4"));
         }
         // Caches may be reset only while they are off.
-        if new & ICRST != 0 && self.acr & ICEN != 0 || new & DCRST != 0 && self.acr & DCEN != 0 {
+        if new & FLASH_ACR_ICRST != 0 && self.acr & FLASH_ACR_ICEN != 0
+            || new & FLASH_ACR_DCRST != 0 && self.acr & FLASH_ACR_DCEN != 0
+        {
             cx.lint(LintKind::LockedBits);
         }
-        if new & ICRST != 0 && self.acr & ICEN == 0 {
+        if new & FLASH_ACR_ICRST != 0 && self.acr & FLASH_ACR_ICEN == 0 {
             self.art.clear_instructions();
         }
-        if new & DCRST != 0 && self.acr & DCEN == 0 {
+        if new & FLASH_ACR_DCRST != 0 && self.acr & FLASH_ACR_DCEN == 0 {
             self.art.clear_data();
         }
         self.acr = new;
-        self.art.waits = new & LATENCY;
-        self.art.icache = new & ICEN != 0;
-        self.art.dcache = new & DCEN != 0;
-        self.art.prefetch = new & PRFTEN != 0;
+        self.art.waits = new & FLASH_ACR_LATENCY;
+        self.art.icache = new & FLASH_ACR_ICEN != 0;
+        self.art.dcache = new & FLASH_ACR_DCEN != 0;
+        self.art.prefetch = new & FLASH_ACR_PRFTEN != 0;
         (cx.fx.memory, cx.fx.clocks) = (true, true);
         Ok(())
     }
 
     fn write_cr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        if self.cr & LOCK != 0 {
+        if self.cr & FLASH_CR_LOCK != 0 {
             cx.lint(LintKind::LockedBits);
             return Ok(());
         }
         let new = merge(self.cr, value, mask);
         only(
-            new & !(LOCK | OPTLOCK | STRT),
+            new & !(FLASH_CR_LOCK | FLASH_CR_OPTLOCK | FLASH_CR_STRT),
             CR_PLAIN,
             "fast programming and option bytes are not modelled; program double words with FLASH_CR.PG",
             cx,
         )?;
-        self.cr = new & CR_PLAIN | self.cr & OPTLOCK | new & LOCK;
+        self.cr = new & CR_PLAIN | self.cr & FLASH_CR_OPTLOCK | new & FLASH_CR_LOCK;
         self.first = None;
-        if new & STRT != 0 {
+        if new & FLASH_CR_STRT != 0 {
             self.start(cx);
         }
         Ok(())
@@ -267,11 +251,11 @@ impl Flash {
 
     fn write_key(&mut self, value: u32, cx: &mut Cx<'_>) {
         match (self.key, value) {
-            _ if self.jammed || self.cr & LOCK == 0 => cx.lint(LintKind::LockedBits),
-            (0, KEY1) => self.key = 1,
-            (1, KEY2) => {
+            _ if self.jammed || self.cr & FLASH_CR_LOCK == 0 => cx.lint(LintKind::LockedBits),
+            (0, FLASH_KEYR_KEY1) => self.key = 1,
+            (1, FLASH_KEYR_KEY2) => {
                 self.key = 0;
-                self.cr &= !LOCK;
+                self.cr &= !FLASH_CR_LOCK;
             }
             _ => self.jammed = true,
         }
@@ -281,22 +265,22 @@ impl Flash {
 impl Block<Stm32> for Flash {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            ACR => self.acr,
-            SR => self.sr | if self.running.is_some() { BSY } else { 0 },
-            CR => self.cr | if self.running.is_some() { STRT } else { 0 },
-            ECCR | KEYR | PDKEYR | OPTKEYR => 0,
-            OPTR => OPTR_DELIVERED,
+            FLASH_ACR => self.acr,
+            FLASH_SR => self.sr | if self.running.is_some() { FLASH_SR_BSY } else { 0 },
+            FLASH_CR => self.cr | if self.running.is_some() { FLASH_CR_STRT } else { 0 },
+            FLASH_ECCR | FLASH_KEYR | FLASH_PDKEYR | FLASH_OPTKEYR => 0,
+            FLASH_OPTR => OPTR_DELIVERED,
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            ACR => self.write_acr(value, mask, cx)?,
-            KEYR => self.write_key(value, cx),
-            SR => self.sr &= !(value & mask & (EOP | ERRORS)),
-            CR => self.write_cr(value, mask, cx)?,
-            ECCR => {}
+            FLASH_ACR => self.write_acr(value, mask, cx)?,
+            FLASH_KEYR => self.write_key(value, cx),
+            FLASH_SR => self.sr &= !(value & mask & (FLASH_SR_EOP | ERRORS)),
+            FLASH_CR => self.write_cr(value, mask, cx)?,
+            FLASH_ECCR => {}
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -304,12 +288,12 @@ impl Block<Stm32> for Flash {
 
     fn asks(&mut self) -> u32 {
         u32::from(
-            self.cr & EOPIE != 0 && self.sr & EOP != 0
-                || self.cr & ERRIE != 0 && self.sr & ERRORS != 0,
+            self.cr & FLASH_CR_EOPIE != 0 && self.sr & FLASH_SR_EOP != 0
+                || self.cr & FLASH_CR_ERRIE != 0 && self.sr & ERRORS != 0,
         )
     }
 
     fn may_ask(&self, _: &()) -> bool {
-        self.cr & (EOPIE | ERRIE) != 0 && self.running.is_some()
+        self.cr & (FLASH_CR_EOPIE | FLASH_CR_ERRIE) != 0 && self.running.is_some()
     }
 }

@@ -3,21 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::gpio::*;
 
 use super::{Block, Cx, Stm32, merge};
 
-const MODER: u32 = 0x00;
-const OTYPER: u32 = 0x04;
-const OSPEEDR: u32 = 0x08;
-const PUPDR: u32 = 0x0C;
-const IDR: u32 = 0x10;
-const ODR: u32 = 0x14;
-const BSRR: u32 = 0x18;
+/// Refused, so that no header has it.
 const LCKR: u32 = 0x1C;
-const AFRL: u32 = 0x20;
-const AFRH: u32 = 0x24;
-const BRR: u32 = 0x28;
-const ASCR: u32 = 0x2C;
 
 /// Fields of a pin in MODER and PUPDR.
 const OUTPUT: u32 = 1;
@@ -103,16 +94,16 @@ impl Gpio {
 impl Block<Stm32> for Gpio {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            MODER => self.moder,
-            OTYPER => self.otyper,
-            OSPEEDR => self.ospeedr,
-            PUPDR => self.pupdr,
-            IDR => self.inputs().into(),
-            ODR => self.odr,
-            BSRR | BRR => 0,
-            AFRL => self.afr[0],
-            AFRH => self.afr[1],
-            ASCR => self.ascr,
+            GPIO_MODER => self.moder,
+            GPIO_OTYPER => self.otyper,
+            GPIO_OSPEEDR => self.ospeedr,
+            GPIO_PUPDR => self.pupdr,
+            GPIO_IDR => self.inputs().into(),
+            GPIO_ODR => self.odr,
+            GPIO_BSRR | GPIO_BRR => 0,
+            GPIO_AFRL => self.afr[0],
+            GPIO_AFRH => self.afr[1],
+            GPIO_ASCR => self.ascr,
             _ => return Err(cx.no_register()),
         })
     }
@@ -120,21 +111,21 @@ impl Block<Stm32> for Gpio {
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let bits = value & mask;
         match off {
-            MODER => self.moder = merge(self.moder, value, mask),
-            OTYPER => self.otyper = merge(self.otyper, value, mask) & 0xFFFF,
-            OSPEEDR => self.ospeedr = merge(self.ospeedr, value, mask),
-            PUPDR => self.pupdr = merge(self.pupdr, value, mask),
-            IDR => {}
-            ODR => self.odr = merge(self.odr, value, mask) & 0xFFFF,
+            GPIO_MODER => self.moder = merge(self.moder, value, mask),
+            GPIO_OTYPER => self.otyper = merge(self.otyper, value, mask) & 0xFFFF,
+            GPIO_OSPEEDR => self.ospeedr = merge(self.ospeedr, value, mask),
+            GPIO_PUPDR => self.pupdr = merge(self.pupdr, value, mask),
+            GPIO_IDR => {}
+            GPIO_ODR => self.odr = merge(self.odr, value, mask) & 0xFFFF,
             // Where both are asked for, set wins.
-            BSRR => self.odr = self.odr & !(bits >> 16) | bits & 0xFFFF,
-            BRR => self.odr &= !(bits & 0xFFFF),
+            GPIO_BSRR => self.odr = self.odr & !(bits >> 16) | bits & 0xFFFF,
+            GPIO_BRR => self.odr &= !(bits & 0xFFFF),
             LCKR => {
                 return Err(cx.refuse("locked pins (GPIOx_LCKR) are not modelled; leave it alone"));
             }
-            AFRL => self.afr[0] = merge(self.afr[0], value, mask),
-            AFRH => self.afr[1] = merge(self.afr[1], value, mask),
-            ASCR => self.ascr = merge(self.ascr, value, mask) & 0xFFFF,
+            GPIO_AFRL => self.afr[0] = merge(self.afr[0], value, mask),
+            GPIO_AFRH => self.afr[1] = merge(self.afr[1], value, mask),
+            GPIO_ASCR => self.ascr = merge(self.ascr, value, mask) & 0xFFFF,
             _ => return Err(cx.no_register()),
         }
         cx.fx.pins = true;

@@ -3,17 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::iwdg::{IWDG_KR, IWDG_PR, IWDG_RLR, IWDG_SR, IWDG_WINR};
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
-
-const KR: u32 = 0x00;
-const PR: u32 = 0x04;
-const RLR: u32 = 0x08;
-const SR: u32 = 0x0C;
-const WINR: u32 = 0x10;
 
 const START: u32 = 0xCCCC;
 const RELOAD: u32 = 0xAAAA;
@@ -47,17 +42,17 @@ impl Iwdg {
 impl Block<Stm32> for Iwdg {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            KR | SR => 0,
-            PR => self.pr,
-            RLR => self.rlr,
-            WINR => 0xFFF,
+            IWDG_KR | IWDG_SR => 0,
+            IWDG_PR => self.pr,
+            IWDG_RLR => self.rlr,
+            IWDG_WINR => 0xFFF,
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            KR => match value & mask & 0xFFFF {
+            IWDG_KR => match value & mask & 0xFFFF {
                 START => {
                     self.started = true;
                     self.unlocked = false;
@@ -71,11 +66,13 @@ impl Block<Stm32> for Iwdg {
                 UNLOCK => self.unlocked = true,
                 _ => self.unlocked = false,
             },
-            PR | RLR | WINR if !self.unlocked => cx.lint(LintKind::LockedBits),
-            PR => self.pr = (merge(self.pr, value, mask) & 7).min(6),
-            RLR => self.rlr = merge(self.rlr, value, mask) & 0xFFF,
-            WINR => only(!value & mask & 0xFFF, 0, "the watchdog's window is not modelled", cx)?,
-            SR => {}
+            IWDG_PR | IWDG_RLR | IWDG_WINR if !self.unlocked => cx.lint(LintKind::LockedBits),
+            IWDG_PR => self.pr = (merge(self.pr, value, mask) & 7).min(6),
+            IWDG_RLR => self.rlr = merge(self.rlr, value, mask) & 0xFFF,
+            IWDG_WINR => {
+                only(!value & mask & 0xFFF, 0, "the watchdog's window is not modelled", cx)?
+            }
+            IWDG_SR => {}
             _ => return Err(cx.no_register()),
         }
         Ok(())

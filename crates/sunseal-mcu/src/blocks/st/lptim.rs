@@ -3,31 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::lptim::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 
-const ISR: u32 = 0x00;
-const ICR: u32 = 0x04;
-const IER: u32 = 0x08;
-const CFGR: u32 = 0x0C;
-const CR: u32 = 0x10;
-const CMP: u32 = 0x14;
-const ARR: u32 = 0x18;
-const CNT: u32 = 0x1C;
-
-const CMPM: u32 = 1 << 0;
-const ARRM: u32 = 1 << 1;
-const CMPOK: u32 = 1 << 3;
-const ARROK: u32 = 1 << 4;
-const FLAGS: u32 = CMPM | ARRM | CMPOK | ARROK;
-const ENABLE: u32 = 1 << 0;
-const SNGSTRT: u32 = 1 << 1;
-const CNTSTRT: u32 = 1 << 2;
-const PRESC: u32 = 7 << 9;
+const FLAGS: u32 = LPTIM_ISR_CMPM | LPTIM_ISR_ARRM | LPTIM_ISR_CMPOK | LPTIM_ISR_ARROK;
 /// WAVE, WAVPOL and PRELOAD besides: they shape an output that no pin shows, and when CMP and ARR are taken over.
-const CFGR_KNOWN: u32 = PRESC | 7 << 20;
+const CFGR_KNOWN: u32 = LPTIM_CFGR_PRESC | 7 << 20;
 /// Periods of the kernel clock until a value written to CMP or ARR has arrived; assumed.
 const ARRIVAL: u64 = 2;
 
@@ -84,7 +68,9 @@ impl Lptim {
 
     fn sync(&mut self, t: Picos) {
         let ticks = self.clock.ticks_at(t);
-        for (arrives, flag) in [(&mut self.cmp_arrives, CMPOK), (&mut self.arr_arrives, ARROK)] {
+        for (arrives, flag) in
+            [(&mut self.cmp_arrives, LPTIM_ISR_CMPOK), (&mut self.arr_arrives, LPTIM_ISR_ARROK)]
+        {
             if arrives.take_if(|at| *at <= ticks).is_some() {
                 self.isr |= flag;
             }
@@ -96,10 +82,10 @@ impl Lptim {
         let counts = ticks.saturating_sub(self.origin) / self.prescaler();
         self.origin += counts * self.prescaler();
         if self.until(self.cmp).is_some_and(|n| n <= counts) {
-            self.isr |= CMPM;
+            self.isr |= LPTIM_ISR_CMPM;
         }
         if self.until(self.arr).is_some_and(|n| n <= counts) {
-            self.isr |= ARRM;
+            self.isr |= LPTIM_ISR_ARRM;
         }
         let wraps = self.until(0).is_some_and(|n| n <= counts);
         self.cnt = ((u64::from(self.cnt) + counts) % (u64::from(self.arr) + 1)) as u32;
@@ -109,9 +95,14 @@ impl Lptim {
     }
 
     fn write_cr(&mut self, bits: u32, cx: &Cx<'_>) -> Result<(), Fault> {
-        only(bits, ENABLE | SNGSTRT | CNTSTRT, "LPTIM_CR has no other bits on this part", cx)?;
+        only(
+            bits,
+            LPTIM_CR_ENABLE | LPTIM_CR_SNGSTRT | LPTIM_CR_CNTSTRT,
+            "LPTIM_CR has no other bits on this part",
+            cx,
+        )?;
         let was = self.enabled;
-        self.enabled = bits & ENABLE != 0;
+        self.enabled = bits & LPTIM_CR_ENABLE != 0;
         if !self.enabled {
             (self.counts, self.cnt, self.cmp, self.arr) = (Counts::Not, 0, 0, 1);
             (self.cmp_arrives, self.arr_arrives) = (None, None);
@@ -122,12 +113,12 @@ impl Lptim {
                 "the LPTIM's kernel clock is off; RCC_CCIPR chooses it, and its oscillator must run",
             ));
         }
-        if bits & (SNGSTRT | CNTSTRT) != 0 && !was {
+        if bits & (LPTIM_CR_SNGSTRT | LPTIM_CR_CNTSTRT) != 0 && !was {
             return Err(cx.refuse("LPTIM_CR: set ENABLE first, then CNTSTRT or SNGSTRT"));
         }
-        if bits & CNTSTRT != 0 {
+        if bits & LPTIM_CR_CNTSTRT != 0 {
             self.counts = Counts::On;
-        } else if bits & SNGSTRT != 0 {
+        } else if bits & LPTIM_CR_SNGSTRT != 0 {
             self.counts = Counts::Once;
         }
         Ok(())
@@ -138,14 +129,14 @@ impl Block<Stm32> for Lptim {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         self.sync(cx.now);
         Ok(match off {
-            ISR => self.isr,
-            ICR => 0,
-            IER => self.ier,
-            CFGR => self.cfgr,
-            CR => u32::from(self.enabled),
-            CMP => self.cmp,
-            ARR => self.arr,
-            CNT => self.cnt,
+            LPTIM_ISR => self.isr,
+            LPTIM_ICR => 0,
+            LPTIM_IER => self.ier,
+            LPTIM_CFGR => self.cfgr,
+            LPTIM_CR => u32::from(self.enabled),
+            LPTIM_CMP => self.cmp,
+            LPTIM_ARR => self.arr,
+            LPTIM_CNT => self.cnt,
             _ => return Err(cx.no_register()),
         })
     }
@@ -153,34 +144,34 @@ impl Block<Stm32> for Lptim {
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         self.sync(cx.now);
         match off {
-            ISR | CNT => {}
-            ICR => self.isr &= !(value & mask),
-            IER | CFGR if self.enabled => {
+            LPTIM_ISR | LPTIM_CNT => {}
+            LPTIM_ICR => self.isr &= !(value & mask),
+            LPTIM_IER | LPTIM_CFGR if self.enabled => {
                 return Err(cx.refuse(
                     "LPTIM_IER and LPTIM_CFGR are written only while LPTIM_CR.ENABLE is clear",
                 ));
             }
-            IER => {
+            LPTIM_IER => {
                 self.ier = merge(self.ier, value, mask);
                 let what = "external triggers and encoders of the LPTIM are not modelled";
                 only(self.ier, FLAGS, what, cx)?;
             }
-            CFGR => {
+            LPTIM_CFGR => {
                 self.cfgr = merge(self.cfgr, value, mask);
                 let what = "external clocks and triggers, encoders and time-outs of the LPTIM are not modelled";
                 only(self.cfgr, CFGR_KNOWN, what, cx)?;
             }
-            CR => self.write_cr(value & mask, cx)?,
-            CMP | ARR if !self.enabled => {
+            LPTIM_CR => self.write_cr(value & mask, cx)?,
+            LPTIM_CMP | LPTIM_ARR if !self.enabled => {
                 return Err(cx.refuse(
                     "LPTIM_CMP and LPTIM_ARR are written only while LPTIM_CR.ENABLE is set",
                 ));
             }
-            CMP => {
+            LPTIM_CMP => {
                 self.cmp = merge(self.cmp, value, mask) & 0xFFFF;
                 self.cmp_arrives = Some(self.clock.ticks_at(cx.now) + ARRIVAL);
             }
-            ARR => {
+            LPTIM_ARR => {
                 self.arr = merge(self.arr, value, mask) & 0xFFFF;
                 self.arr_arrives = Some(self.clock.ticks_at(cx.now) + ARRIVAL);
             }
@@ -208,10 +199,10 @@ impl Block<Stm32> for Lptim {
         };
         let arrives = |flag: u32, at: Option<u64>| at.filter(|_| fresh & flag != 0);
         let ticks = [
-            counted(CMPM, self.cmp),
-            counted(ARRM, self.arr),
-            arrives(CMPOK, self.cmp_arrives),
-            arrives(ARROK, self.arr_arrives),
+            counted(LPTIM_ISR_CMPM, self.cmp),
+            counted(LPTIM_ISR_ARRM, self.arr),
+            arrives(LPTIM_ISR_CMPOK, self.cmp_arrives),
+            arrives(LPTIM_ISR_ARROK, self.arr_arrives),
         ];
         let t = self.clock.time_of(ticks.into_iter().flatten().min()?);
         (t != Picos::MAX).then_some(t)
@@ -239,15 +230,21 @@ mod tests {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
         let us = |n: u128| Picos(n * 1_000_000);
-        let mut t = Lptim { enabled: true, arr: 99, cmp: 40, ier: CMPM | ARRM, ..Lptim::new() };
+        let mut t = Lptim {
+            enabled: true,
+            arr: 99,
+            cmp: 40,
+            ier: LPTIM_ISR_CMPM | LPTIM_ISR_ARRM,
+            ..Lptim::new()
+        };
         t.clocked(&line, Picos(0));
         t.cfgr = 1 << 9;
         t.counts = Counts::On;
         assert_eq!(t.due(&()), Some(us(80)));
         t.sync(us(81));
-        assert_eq!((t.cnt, t.isr, t.due(&())), (40, CMPM, Some(us(198))));
+        assert_eq!((t.cnt, t.isr, t.due(&())), (40, LPTIM_ISR_CMPM, Some(us(198))));
         t.sync(us(210));
-        assert_eq!((t.cnt, t.isr), (5, CMPM | ARRM));
+        assert_eq!((t.cnt, t.isr), (5, LPTIM_ISR_CMPM | LPTIM_ISR_ARRM));
         t.counts = Counts::Once;
         t.sync(us(450));
         assert_eq!((t.cnt, t.counts), (0, Counts::Not));

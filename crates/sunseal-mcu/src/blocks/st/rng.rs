@@ -3,17 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::rng::{
+    RNG_CR, RNG_CR_IE, RNG_CR_RNGEN, RNG_DR, RNG_SR, RNG_SR_DRDY,
+};
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::{Line, splitmix64};
-
-const CR: u32 = 0x00;
-const SR: u32 = 0x04;
-const DR: u32 = 0x08;
-const RNGEN: u32 = 1 << 2;
-const IE: u32 = 1 << 3;
-const DRDY: u32 = 1;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rng {
@@ -37,7 +33,7 @@ impl Rng {
     }
 
     pub fn is_on(&self) -> bool {
-        self.cr & RNGEN != 0
+        self.cr & RNG_CR_RNGEN != 0
     }
 
     fn begin(&mut self, now: Picos) {
@@ -51,11 +47,11 @@ impl Block<Stm32> for Rng {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         self.advance(&(), cx.now);
         Ok(match off {
-            CR => self.cr,
-            SR => u32::from(self.there) * DRDY,
+            RNG_CR => self.cr,
+            RNG_SR => u32::from(self.there) * RNG_SR_DRDY,
             // Not ready, it reads as zero.
-            DR if !self.there => 0,
-            DR => {
+            RNG_DR if !self.there => 0,
+            RNG_DR => {
                 self.given += 1;
                 self.begin(cx.now);
                 splitmix64(cx.beside.seed ^ 0x726E_6721 ^ self.given << 32) as u32
@@ -66,15 +62,20 @@ impl Block<Stm32> for Rng {
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            CR => {
+            RNG_CR => {
                 let new = merge(self.cr, value, mask);
-                only(new, RNGEN | IE, "the RNG has no other bits than RNGEN and IE here", cx)?;
-                if new & RNGEN != 0 && !self.clock.is_running() {
+                only(
+                    new,
+                    RNG_CR_RNGEN | RNG_CR_IE,
+                    "the RNG has no other bits than RNGEN and IE here",
+                    cx,
+                )?;
+                if new & RNG_CR_RNGEN != 0 && !self.clock.is_running() {
                     return Err(cx.refuse(
                         "the RNG's 48 MHz clock is off: choose MSI at 48 MHz or the PLL's Q output with RCC_CCIPR.CLK48SEL, and let it run",
                     ));
                 }
-                let began = new & !self.cr & RNGEN != 0;
+                let began = new & !self.cr & RNG_CR_RNGEN != 0;
                 self.cr = new;
                 if began {
                     self.begin(cx.now);
@@ -82,7 +83,7 @@ impl Block<Stm32> for Rng {
                     self.there = false;
                 }
             }
-            SR | DR => {}
+            RNG_SR | RNG_DR => {}
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -93,7 +94,7 @@ impl Block<Stm32> for Rng {
     }
 
     fn due(&self, _: &()) -> Option<Picos> {
-        let waited_for = self.cr & IE != 0 && self.is_on() && !self.there;
+        let waited_for = self.cr & RNG_CR_IE != 0 && self.is_on() && !self.there;
         (waited_for && self.ready != u128::MAX).then_some(Picos(self.ready))
     }
 
@@ -102,7 +103,7 @@ impl Block<Stm32> for Rng {
     }
 
     fn asks(&mut self) -> u32 {
-        u32::from(self.cr & IE != 0 && self.there)
+        u32::from(self.cr & RNG_CR_IE != 0 && self.there)
     }
 
     fn may_ask(&self, _: &()) -> bool {

@@ -3,36 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::rtc::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
-const TR: u32 = 0x00;
-const DR: u32 = 0x04;
-const CR: u32 = 0x08;
-const ISR: u32 = 0x0C;
-const PRER: u32 = 0x10;
-const WUTR: u32 = 0x14;
-const WPR: u32 = 0x24;
-const SSR: u32 = 0x28;
-const BKP0R: u32 = 0x50;
-const BKP31R: u32 = 0xCC;
-
-const WUCKSEL: u32 = 7;
-const BYPSHAD: u32 = 1 << 5;
-const WUTE: u32 = 1 << 10;
-const WUTIE: u32 = 1 << 14;
-const BKP: u32 = 1 << 18;
-const CR_KNOWN: u32 = WUCKSEL | BYPSHAD | WUTE | WUTIE | BKP;
-
-const WUTWF: u32 = 1 << 2;
-const INITS: u32 = 1 << 4;
-const RSF: u32 = 1 << 5;
-const INITF: u32 = 1 << 6;
-const INIT: u32 = 1 << 7;
-const WUTF: u32 = 1 << 10;
+const CR_KNOWN: u32 = RTC_CR_WUCKSEL | RTC_CR_BYPSHAD | RTC_CR_WUTE | RTC_CR_WUTIE | RTC_CR_BKP;
 
 const DAY_S: u64 = 86_400;
 const MONTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -80,7 +58,7 @@ impl Rtc {
 
     /// The wakeup timer has run out and its interrupt is let through: line 20 of EXTI.
     pub fn wakeup(&self) -> bool {
-        self.wutf && self.cr & WUTIE != 0
+        self.wutf && self.cr & RTC_CR_WUTIE != 0
     }
 
     /// RTCEN lets it run.
@@ -122,7 +100,7 @@ impl Rtc {
     /// Ticks of RTCCLK between two counts of the wakeup timer, and its period in counts.
     fn wakeup_period(&self) -> (u64, u64) {
         let counts = u64::from(self.wutr) + 1;
-        match self.cr & WUCKSEL {
+        match self.cr & RTC_CR_WUCKSEL {
             slow @ 0..=3 => (16 >> slow, counts),
             4 | 5 => (self.second(), counts),
             _ => (self.second(), counts + 0x1_0000),
@@ -183,25 +161,25 @@ impl Rtc {
 
     fn isr(&self) -> u32 {
         let flag = |on: bool, bit: u32| if on { bit } else { 0 };
-        3 | flag(self.cr & WUTE == 0, WUTWF)
-            | flag(self.seconds / DAY_S >= 366, INITS)
-            | flag(!self.init, RSF)
-            | flag(self.init, INITF | INIT)
-            | flag(self.wutf, WUTF)
+        3 | flag(self.cr & RTC_CR_WUTE == 0, RTC_ISR_WUTWF)
+            | flag(self.seconds / DAY_S >= 366, RTC_ISR_INITS)
+            | flag(!self.init, RTC_ISR_RSF)
+            | flag(self.init, RTC_ISR_INITF | RTC_ISR_INIT)
+            | flag(self.wutf, RTC_ISR_WUTF)
     }
 
     fn write_cr(&mut self, new: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let what = "alarms, time stamps, outputs, daylight saving and twelve-hour notation of the RTC are not modelled";
         only(new, CR_KNOWN, what, cx)?;
-        if self.cr & WUTE != 0 && (new ^ self.cr) & WUCKSEL != 0 {
+        if self.cr & RTC_CR_WUTE != 0 && (new ^ self.cr) & RTC_CR_WUCKSEL != 0 {
             cx.lint(LintKind::LockedBits);
             return Ok(());
         }
-        let begins = new & !self.cr & WUTE != 0;
+        let begins = new & !self.cr & RTC_CR_WUTE != 0;
         self.cr = new;
         if begins {
             self.start_wakeup(cx.now);
-        } else if new & WUTE == 0 {
+        } else if new & RTC_CR_WUTE == 0 {
             self.wakes = None;
         }
         Ok(())
@@ -209,10 +187,10 @@ impl Rtc {
 
     fn write_isr(&mut self, value: u32, mask: u32, cx: &Cx<'_>) {
         // Flags are cleared by writing 0.
-        if mask & WUTF != 0 && value & WUTF == 0 {
+        if mask & RTC_ISR_WUTF != 0 && value & RTC_ISR_WUTF == 0 {
             self.wutf = false;
         }
-        let init = merge(u32::from(self.init) << 7, value, mask) & INIT != 0;
+        let init = merge(u32::from(self.init) << 7, value, mask) & RTC_ISR_INIT != 0;
         if init && !self.init {
             self.latch(cx.now);
         } else if !init && self.init {
@@ -226,18 +204,18 @@ impl Rtc {
 impl Block<Stm32> for Rtc {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            TR => self.tr(cx.now),
-            DR => self.dr(cx.now),
-            CR => self.cr,
-            ISR => self.isr(),
-            PRER => self.prer,
-            WUTR => self.wutr,
-            WPR => 0,
-            SSR => {
+            RTC_TR => self.tr(cx.now),
+            RTC_DR => self.dr(cx.now),
+            RTC_CR => self.cr,
+            RTC_ISR => self.isr(),
+            RTC_PRER => self.prer,
+            RTC_WUTR => self.wutr,
+            RTC_WPR => 0,
+            RTC_SSR => {
                 let into = self.ticks(cx.now) % self.second() / self.first();
                 (self.prer & 0x7FFF) - into as u32
             }
-            BKP0R..=BKP31R => self.backup[((off - BKP0R) / 4) as usize],
+            RTC_BKP0R..=RTC_BKP31R => self.backup[((off - RTC_BKP0R) / 4) as usize],
             _ => {
                 return Err(cx.refuse(
                     "alarms, time stamps, tampers and calibration of the RTC are not modelled",
@@ -248,40 +226,42 @@ impl Block<Stm32> for Rtc {
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let bits = value & mask;
-        if !cx.beside.backup_writable && off != WPR {
+        if !cx.beside.backup_writable && off != RTC_WPR {
             cx.lint(LintKind::LockedBits);
             return Ok(());
         }
         match off {
-            WPR => {
+            RTC_WPR => {
                 self.key = match (self.key, bits & 0xFF) {
                     (0, 0xCA) => 1,
                     (1, 0x53) => 2,
                     _ => 0,
                 };
             }
-            BKP0R..=BKP31R => {
-                let kept = &mut self.backup[((off - BKP0R) / 4) as usize];
+            RTC_BKP0R..=RTC_BKP31R => {
+                let kept = &mut self.backup[((off - RTC_BKP0R) / 4) as usize];
                 *kept = merge(*kept, value, mask);
             }
             // The flags are not protected.
-            ISR if self.key != 2 => {
-                if mask & WUTF != 0 && value & WUTF == 0 {
+            RTC_ISR if self.key != 2 => {
+                if mask & RTC_ISR_WUTF != 0 && value & RTC_ISR_WUTF == 0 {
                     self.wutf = false;
                 }
-                if (bits & INIT != 0) != self.init {
+                if (bits & RTC_ISR_INIT != 0) != self.init {
                     cx.lint(LintKind::LockedBits);
                 }
             }
-            TR | DR | PRER if self.key != 2 || !self.init => cx.lint(LintKind::LockedBits),
-            CR | WUTR if self.key != 2 => cx.lint(LintKind::LockedBits),
-            TR => self.set_time(bits, cx)?,
-            DR => self.set_date(bits, cx)?,
-            PRER => self.prer = merge(self.prer, value, mask) & 0x007F_7FFF,
-            CR => self.write_cr(merge(self.cr, value, mask), cx)?,
-            ISR => self.write_isr(value, mask, cx),
-            WUTR if self.cr & WUTE != 0 => cx.lint(LintKind::LockedBits),
-            WUTR => self.wutr = merge(self.wutr, value, mask) & 0xFFFF,
+            RTC_TR | RTC_DR | RTC_PRER if self.key != 2 || !self.init => {
+                cx.lint(LintKind::LockedBits)
+            }
+            RTC_CR | RTC_WUTR if self.key != 2 => cx.lint(LintKind::LockedBits),
+            RTC_TR => self.set_time(bits, cx)?,
+            RTC_DR => self.set_date(bits, cx)?,
+            RTC_PRER => self.prer = merge(self.prer, value, mask) & 0x007F_7FFF,
+            RTC_CR => self.write_cr(merge(self.cr, value, mask), cx)?,
+            RTC_ISR => self.write_isr(value, mask, cx),
+            RTC_WUTR if self.cr & RTC_CR_WUTE != 0 => cx.lint(LintKind::LockedBits),
+            RTC_WUTR => self.wutr = merge(self.wutr, value, mask) & 0xFFFF,
             _ => {
                 return Err(cx.refuse(
                     "alarms, time stamps, tampers and calibration of the RTC are not modelled",
@@ -300,7 +280,7 @@ impl Block<Stm32> for Rtc {
     }
 
     fn due(&self, _: &()) -> Option<Picos> {
-        let waited_for = self.on && self.cr & WUTIE != 0 && !self.wutf;
+        let waited_for = self.on && self.cr & RTC_CR_WUTIE != 0 && !self.wutf;
         let t = self.clock.time_of(self.wakes.filter(|_| waited_for)?);
         (t != Picos::MAX).then_some(t)
     }
@@ -346,7 +326,7 @@ mod tests {
     #[test]
     fn the_wakeup_timer_counts_seconds_on_their_edges() {
         let mut r = rtc();
-        (r.cr, r.wutr) = (4 | WUTE | WUTIE, 9);
+        (r.cr, r.wutr) = (4 | RTC_CR_WUTE | RTC_CR_WUTIE, 9);
         r.start_wakeup(Picos(s(5).0 + 300_000_000_000));
         assert_eq!(r.due(&()), Some(s(15)));
         r.advance(&(), s(15));

@@ -5,37 +5,22 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::spi::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const SR: u32 = 0x08;
-const DR: u32 = 0x0C;
-const CRCPR: u32 = 0x10;
+const CR1_KNOWN: u32 = SPI_CR1_CPHA
+    | SPI_CR1_CPOL
+    | SPI_CR1_MSTR
+    | SPI_CR1_BR
+    | SPI_CR1_SPE
+    | SPI_CR1_SSI
+    | SPI_CR1_SSM;
+const CR2_KNOWN: u32 =
+    SPI_CR2_SSOE | SPI_CR2_RXNEIE | SPI_CR2_TXEIE | SPI_CR2_DS | SPI_CR2_FRXTH | 1 << 5;
 
-const CPHA: u32 = 1 << 0;
-const CPOL: u32 = 1 << 1;
-const MSTR: u32 = 1 << 2;
-const BR: u32 = 7 << 3;
-const SPE: u32 = 1 << 6;
-const SSI: u32 = 1 << 8;
-const SSM: u32 = 1 << 9;
-const CR1_KNOWN: u32 = CPHA | CPOL | MSTR | BR | SPE | SSI | SSM;
-const SSOE: u32 = 1 << 2;
-const RXNEIE: u32 = 1 << 6;
-const TXEIE: u32 = 1 << 7;
-const DS: u32 = 0xF << 8;
-const DS_8: u32 = 7 << 8;
-const FRXTH: u32 = 1 << 12;
-const CR2_KNOWN: u32 = SSOE | RXNEIE | TXEIE | DS | FRXTH | 1 << 5;
-
-const RXNE: u32 = 1 << 0;
-const TXE: u32 = 1 << 1;
-const OVR: u32 = 1 << 6;
-const BSY: u32 = 1 << 7;
 const FIFO: usize = 4;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +37,7 @@ pub(crate) struct Spi {
 
 impl Spi {
     pub fn new() -> Self {
-        Self { cr2: DS_8, crcpr: 7, ..Self::default() }
+        Self { cr2: SPI_CR2_DS_8, crcpr: 7, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -61,11 +46,11 @@ impl Spi {
 
     /// CPOL and CPHA are clear.
     pub fn is_mode_0(&self) -> bool {
-        self.cr1 & (CPOL | CPHA) == 0
+        self.cr1 & (SPI_CR1_CPOL | SPI_CR1_CPHA) == 0
     }
 
     fn go_on(&mut self, now: Picos) {
-        if self.cr1 & SPE == 0 || self.shifting.is_some() || !self.clock.is_running() {
+        if self.cr1 & SPI_CR1_SPE == 0 || self.shifting.is_some() || !self.clock.is_running() {
             return;
         }
         if let Some(byte) = self.out.pop_front() {
@@ -101,12 +86,12 @@ impl Spi {
     }
 
     fn sr(&self) -> u32 {
-        let least = if self.cr2 & FRXTH != 0 { 1 } else { 2 };
+        let least = if self.cr2 & SPI_CR2_FRXTH != 0 { 1 } else { 2 };
         let flag = |on: bool, bit: u32| if on { bit } else { 0 };
-        flag(self.come.len() >= least, RXNE)
-            | flag(self.out.len() <= FIFO / 2, TXE)
-            | flag(self.overrun, OVR)
-            | flag(self.shifting.is_some() || !self.out.is_empty(), BSY)
+        flag(self.come.len() >= least, SPI_SR_RXNE)
+            | flag(self.out.len() <= FIFO / 2, SPI_SR_TXE)
+            | flag(self.overrun, SPI_SR_OVR)
+            | flag(self.shifting.is_some() || !self.out.is_empty(), SPI_SR_BSY)
             | Self::level(self.come.len()) << 9
             | Self::level(self.out.len()) << 11
     }
@@ -117,20 +102,21 @@ impl Spi {
         only(self.cr1, CR1_KNOWN, what, cx)?;
         let what = "DMA, TI frames and NSS pulses of the SPI are not modelled";
         only(self.cr2, CR2_KNOWN, what, cx)?;
-        if self.cr1 & SPE == 0 {
+        if self.cr1 & SPI_CR1_SPE == 0 {
             return Ok(());
         }
-        if self.cr1 & MSTR == 0 {
+        if self.cr1 & SPI_CR1_MSTR == 0 {
             return Err(cx.refuse("the SPI as a slave is not modelled; set SPI_CR1.MSTR"));
         }
-        if self.cr1 & SSM != 0 && self.cr1 & SSI == 0 || self.cr1 & SSM == 0 && self.cr2 & SSOE == 0
+        if self.cr1 & SPI_CR1_SSM != 0 && self.cr1 & SPI_CR1_SSI == 0
+            || self.cr1 & SPI_CR1_SSM == 0 && self.cr2 & SPI_CR2_SSOE == 0
         {
             return Err(cx.refuse(
                 "a mode fault: the SPI sees its own NSS low; set SPI_CR1.SSM and SSI, or SPI_CR2.SSOE",
             ));
         }
         // Sizes below 4 bits count as 8.
-        if self.cr2 & DS >= 3 << 8 && self.cr2 & DS != DS_8 {
+        if self.cr2 & SPI_CR2_DS >= 3 << 8 && self.cr2 & SPI_CR2_DS != SPI_CR2_DS_8 {
             return Err(
                 cx.refuse("of the SPI's data sizes only 8 bits are modelled (SPI_CR2.DS = 7)")
             );
@@ -142,37 +128,37 @@ impl Spi {
 impl Block<Stm32> for Spi {
     fn read(&mut self, off: u32, mask: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            CR1 => self.cr1,
-            CR2 => self.cr2,
-            SR => {
+            SPI_CR1 => self.cr1,
+            SPI_CR2 => self.cr2,
+            SPI_SR => {
                 let sr = self.sr();
                 // OVR ends with a read of DR and one of SR (RM0351 42.4.12); here with that of SR.
                 self.overrun = false;
                 sr
             }
-            DR => {
+            SPI_DR => {
                 let low = self.come.pop_front().unwrap_or(0);
                 let high = if mask & 0xFF00 != 0 { self.come.pop_front().unwrap_or(0) } else { 0 };
                 u32::from(low) | u32::from(high) << 8
             }
-            CRCPR => self.crcpr,
+            SPI_CRCPR => self.crcpr,
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            CR1 => {
+            SPI_CR1 => {
                 self.cr1 = merge(self.cr1, value, mask) & 0xFFFF;
                 self.check(cx)?;
                 self.go_on(cx.now);
             }
-            CR2 => {
+            SPI_CR2 => {
                 self.cr2 = merge(self.cr2, value, mask) & 0x7FFF;
                 self.check(cx)?;
             }
-            SR => {}
-            DR => {
+            SPI_SR => {}
+            SPI_DR => {
                 // A halfword is two frames of a byte.
                 let bytes = if mask & 0xFF00 != 0 { 2 } else { 1 };
                 for byte in &value.to_le_bytes()[..bytes] {
@@ -185,7 +171,7 @@ impl Block<Stm32> for Spi {
                     self.go_on(cx.now);
                 }
             }
-            CRCPR => self.crcpr = merge(self.crcpr, value, mask) & 0xFFFF,
+            SPI_CRCPR => self.crcpr = merge(self.crcpr, value, mask) & 0xFFFF,
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -201,10 +187,12 @@ impl Block<Stm32> for Spi {
 
     fn asks(&mut self) -> u32 {
         let sr = self.sr();
-        (self.cr2 & RXNEIE != 0 && sr & RXNE != 0 || self.cr2 & TXEIE != 0 && sr & TXE != 0).into()
+        (self.cr2 & SPI_CR2_RXNEIE != 0 && sr & SPI_SR_RXNE != 0
+            || self.cr2 & SPI_CR2_TXEIE != 0 && sr & SPI_SR_TXE != 0)
+            .into()
     }
 
     fn may_ask(&self, _: &()) -> bool {
-        self.cr2 & (RXNEIE | TXEIE) != 0 && self.shifting.is_some()
+        self.cr2 & (SPI_CR2_RXNEIE | SPI_CR2_TXEIE) != 0 && self.shifting.is_some()
     }
 }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::syscfg::*;
 
 use super::{Block, Cx, Stm32, merge, only};
 
@@ -21,21 +22,21 @@ impl Syscfg {
 impl Block<Stm32> for Syscfg {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            0x00 => 0,
-            0x04 => 0x7C00_0001,
-            0x08..=0x14 => self.exticr[(off / 4 - 2) as usize],
+            SYSCFG_MEMRMP => 0,
+            SYSCFG_CFGR1 => 0x7C00_0001,
+            SYSCFG_EXTICR1..=SYSCFG_EXTICR4 => self.exticr[(off / 4 - 2) as usize],
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            0x00 => {
+            SYSCFG_MEMRMP => {
                 let what = "only the flash is modelled at address 0 (SYSCFG_MEMRMP)";
                 only(value & mask, 0, what, cx)?;
             }
-            0x04 => {}
-            0x08..=0x14 => {
+            SYSCFG_CFGR1 => {}
+            SYSCFG_EXTICR1..=SYSCFG_EXTICR4 => {
                 let kept = &mut self.exticr[(off / 4 - 2) as usize];
                 *kept = merge(*kept, value, mask) & 0xFFFF;
                 cx.fx.pins = true;

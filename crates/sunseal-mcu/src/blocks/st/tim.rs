@@ -4,34 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::tim::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const SMCR: u32 = 0x08;
-const DIER: u32 = 0x0C;
-const SR: u32 = 0x10;
-const EGR: u32 = 0x14;
-const CCMR1: u32 = 0x18;
-const CCMR2: u32 = 0x1C;
-const CCER: u32 = 0x20;
-const CNT: u32 = 0x24;
-const PSC: u32 = 0x28;
-const ARR: u32 = 0x2C;
-const CCR1: u32 = 0x34;
-const CCR4: u32 = 0x40;
-
-const CEN: u32 = 1 << 0;
-const UDIS: u32 = 1 << 1;
-const URS: u32 = 1 << 2;
-const OPM: u32 = 1 << 3;
-const ARPE: u32 = 1 << 7;
-const CR1_KNOWN: u32 = CEN | UDIS | URS | OPM | ARPE;
-const UIF: u32 = 1;
+const CR1_KNOWN: u32 = TIM_CR1_CEN | TIM_CR1_UDIS | TIM_CR1_URS | TIM_CR1_OPM | TIM_CR1_ARPE;
 const INTERRUPTS: u32 = 0x1F;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +48,7 @@ impl Tim {
     }
 
     fn runs(&self) -> bool {
-        self.cr1 & CEN != 0 && self.arr != 0
+        self.cr1 & TIM_CR1_CEN != 0 && self.arr != 0
     }
 
     /// Counts from now until the counter is next at `value`; none if it never is.
@@ -106,8 +86,8 @@ impl Tim {
             let counts = ticks.saturating_sub(self.origin) / prescaler;
             let first = self.until(0).unwrap_or(u64::MAX);
             // Up to the update, which may change how it counts on.
-            let stop =
-                self.cr1 & OPM != 0 || (self.psc, self.arr) != (self.psc_next, self.arr_next);
+            let stop = self.cr1 & TIM_CR1_OPM != 0
+                || (self.psc, self.arr) != (self.psc_next, self.arr_next);
             let now = if stop { counts.min(first) } else { counts };
             for (i, ccr) in self.ccr.iter().enumerate() {
                 if self.until(*ccr).is_some_and(|n| n <= now) {
@@ -115,16 +95,16 @@ impl Tim {
                 }
             }
             let updated = first <= now;
-            if updated && self.cr1 & UDIS == 0 {
-                self.sr |= UIF;
+            if updated && self.cr1 & TIM_CR1_UDIS == 0 {
+                self.sr |= TIM_SR_UIF;
             }
             self.cnt = self.after(now);
             self.origin += now * prescaler;
-            if updated && self.cr1 & UDIS == 0 {
+            if updated && self.cr1 & TIM_CR1_UDIS == 0 {
                 self.update();
             }
-            if updated && self.cr1 & OPM != 0 {
-                self.cr1 &= !CEN;
+            if updated && self.cr1 & TIM_CR1_OPM != 0 {
+                self.cr1 &= !TIM_CR1_CEN;
             }
             if now == counts {
                 return;
@@ -144,7 +124,7 @@ impl Tim {
     fn write_cr1(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let new = merge(self.cr1, value, mask);
         only(new, CR1_KNOWN, "of the timers only counting up is modelled", cx)?;
-        if new & CEN != 0 && !self.clock.is_running() {
+        if new & TIM_CR1_CEN != 0 && !self.clock.is_running() {
             return Err(cx.refuse("the timer's clock is off"));
         }
         self.cr1 = new;
@@ -157,17 +137,17 @@ impl Block<Stm32> for Tim {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         self.sync(cx.now);
         Ok(match off {
-            CR1 => self.cr1,
-            CR2 | SMCR | EGR => 0,
-            DIER => self.dier,
-            SR => self.sr,
-            CCMR1 => self.ccmr[0],
-            CCMR2 => self.ccmr[1],
-            CCER => self.ccer,
-            CNT => self.cnt,
-            PSC => self.psc_next,
-            ARR => self.arr_next,
-            CCR1..=CCR4 => self.ccr[((off - CCR1) / 4) as usize],
+            TIM_CR1 => self.cr1,
+            TIM_CR2 | TIM_SMCR | TIM_EGR => 0,
+            TIM_DIER => self.dier,
+            TIM_SR => self.sr,
+            TIM_CCMR1 => self.ccmr[0],
+            TIM_CCMR2 => self.ccmr[1],
+            TIM_CCER => self.ccer,
+            TIM_CNT => self.cnt,
+            TIM_PSC => self.psc_next,
+            TIM_ARR => self.arr_next,
+            TIM_CCR1..=TIM_CCR4 => self.ccr[((off - TIM_CCR1) / 4) as usize],
             _ => return Err(cx.no_register()),
         })
     }
@@ -176,53 +156,53 @@ impl Block<Stm32> for Tim {
         self.sync(cx.now);
         let bits = value & mask;
         match off {
-            CR1 => self.write_cr1(value, mask, cx)?,
-            CR2 | SMCR => {
+            TIM_CR1 => self.write_cr1(value, mask, cx)?,
+            TIM_CR2 | TIM_SMCR => {
                 let what =
                     "triggers, slave modes and external clocks of the timers are not modelled";
                 only(bits, 0, what, cx)?;
             }
-            DIER => {
+            TIM_DIER => {
                 self.dier = merge(self.dier, value, mask);
                 let what = "DMA requests and triggers of the timers are not modelled";
                 only(self.dier, INTERRUPTS, what, cx)?;
             }
             // A flag is cleared by writing 0.
-            SR => self.sr &= !mask | value,
-            EGR => {
+            TIM_SR => self.sr &= !mask | value,
+            TIM_EGR => {
                 only(bits, INTERRUPTS, "of TIMx_EGR only UG and CCxG are modelled", cx)?;
                 self.sr |= bits & 0x1E;
                 if bits & 1 != 0 {
                     self.update();
                     (self.cnt, self.origin) = (0, self.clock.ticks_at(cx.now));
-                    if self.cr1 & (URS | UDIS) == 0 {
-                        self.sr |= UIF;
+                    if self.cr1 & (TIM_CR1_URS | TIM_CR1_UDIS) == 0 {
+                        self.sr |= TIM_SR_UIF;
                     }
                 }
             }
-            CCMR1 | CCMR2 => {
-                let kept = &mut self.ccmr[usize::from(off == CCMR2)];
+            TIM_CCMR1 | TIM_CCMR2 => {
+                let kept = &mut self.ccmr[usize::from(off == TIM_CCMR2)];
                 *kept = merge(*kept, value, mask);
                 let captures = *kept & 0x0303;
                 only(captures, 0, "input capture of the timers is not modelled", cx)?;
             }
-            CCER => {
+            TIM_CCER => {
                 self.ccer = merge(self.ccer, value, mask) & 0xBBBB;
                 if self.ccer & 0x1111 != 0 {
                     cx.lint(LintKind::TimerOutput);
                 }
             }
-            CNT => self.cnt = merge(self.cnt, value, mask) & self.most,
-            PSC => self.psc_next = merge(self.psc_next, value, mask) & 0xFFFF,
-            ARR => {
+            TIM_CNT => self.cnt = merge(self.cnt, value, mask) & self.most,
+            TIM_PSC => self.psc_next = merge(self.psc_next, value, mask) & 0xFFFF,
+            TIM_ARR => {
                 self.arr_next = merge(self.arr_next, value, mask) & self.most;
-                if self.cr1 & ARPE == 0 {
+                if self.cr1 & TIM_CR1_ARPE == 0 {
                     self.arr = self.arr_next;
                     self.origin = self.clock.ticks_at(cx.now).max(self.origin);
                 }
             }
-            CCR1..=CCR4 => {
-                let kept = &mut self.ccr[((off - CCR1) / 4) as usize];
+            TIM_CCR1..=TIM_CCR4 => {
+                let kept = &mut self.ccr[((off - TIM_CCR1) / 4) as usize];
                 *kept = merge(*kept, value, mask) & self.most;
             }
             _ => return Err(cx.no_register()),
@@ -243,7 +223,7 @@ impl Block<Stm32> for Tim {
             return None;
         }
         let fresh = self.dier & !self.sr;
-        let update = (fresh & UIF != 0).then(|| self.until(0)).flatten();
+        let update = (fresh & TIM_SR_UIF != 0).then(|| self.until(0)).flatten();
         let compares = self.ccr.iter().enumerate().filter(|(i, _)| fresh & 2 << i != 0);
         let compares = compares.filter_map(|(_, ccr)| self.until(*ccr));
         self.time_of(compares.chain(update).min()?)
@@ -267,7 +247,8 @@ mod tests {
     use super::*;
 
     fn timer(arr: u32, psc: u32) -> Tim {
-        let mut t = Tim { cr1: CEN, arr, arr_next: arr, psc, psc_next: psc, ..Tim::new(16) };
+        let mut t =
+            Tim { cr1: TIM_CR1_CEN, arr, arr_next: arr, psc, psc_next: psc, ..Tim::new(16) };
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
         t.clocked(&line, Picos(0));
@@ -288,9 +269,9 @@ mod tests {
         assert_eq!((t.cnt, t.sr & 5, t.due(&())), (6, 4, Some(us(40))));
         t.sync(us(40 + 4 * 23));
         assert_eq!((t.cnt, t.sr & 1), (3, 1));
-        t.cr1 |= OPM;
+        t.cr1 |= TIM_CR1_OPM;
         t.sync(us(1000));
-        assert_eq!((t.cnt, t.cr1 & CEN), (0, 0), "one pulse, and it stands");
+        assert_eq!((t.cnt, t.cr1 & TIM_CR1_CEN), (0, 0), "one pulse, and it stands");
     }
 
     #[test]

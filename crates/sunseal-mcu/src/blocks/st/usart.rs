@@ -5,49 +5,27 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::usart::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const CR3: u32 = 0x08;
-const BRR: u32 = 0x0C;
-const GTPR: u32 = 0x10;
-const RTOR: u32 = 0x14;
-const RQR: u32 = 0x18;
-const ISR: u32 = 0x1C;
-const ICR: u32 = 0x20;
-const RDR: u32 = 0x24;
-const TDR: u32 = 0x28;
-
-const UE: u32 = 1 << 0;
-const RE: u32 = 1 << 2;
-const TE: u32 = 1 << 3;
-const RXNEIE: u32 = 1 << 5;
-const TCIE: u32 = 1 << 6;
-const TXEIE: u32 = 1 << 7;
-const PS: u32 = 1 << 9;
-const PCE: u32 = 1 << 10;
-const M0: u32 = 1 << 12;
-const OVER8: u32 = 1 << 15;
-const M1: u32 = 1 << 28;
-const CR1_KNOWN: u32 =
-    UE | RE | TE | RXNEIE | TCIE | TXEIE | PS | PCE | M0 | OVER8 | M1 | 1 << 4 | 1 << 8;
-/// Interrupts of an idle line and of wrong parity: neither happens here.
-const STOP: u32 = 3 << 12;
+const CR1_KNOWN: u32 = USART_CR1_UE
+    | USART_CR1_RE
+    | USART_CR1_TE
+    | USART_CR1_RXNEIE
+    | USART_CR1_TCIE
+    | USART_CR1_TXEIE
+    | USART_CR1_PS
+    | USART_CR1_PCE
+    | USART_CR1_M0
+    | USART_CR1_OVER8
+    | USART_CR1_M1
+    | 1 << 4
+    | 1 << 8;
 /// EIE and ONEBIT, which noise alone would matter to.
-const CR3_KNOWN: u32 = 1 | 1 << 11 | OVRDIS;
-const OVRDIS: u32 = 1 << 12;
-
-const ORE: u32 = 1 << 3;
-const RXNE: u32 = 1 << 5;
-const TC: u32 = 1 << 6;
-const TXE: u32 = 1 << 7;
-const BUSY: u32 = 1 << 16;
-const TEACK: u32 = 1 << 21;
-const REACK: u32 = 1 << 22;
+const CR3_KNOWN: u32 = 1 | 1 << 11 | USART_CR3_OVRDIS;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usart {
@@ -71,7 +49,7 @@ pub(crate) struct Usart {
 
 impl Usart {
     pub fn new() -> Self {
-        Self { flags: TC, ..Self::default() }
+        Self { flags: USART_ISR_TC, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
@@ -80,14 +58,14 @@ impl Usart {
     }
 
     fn on(&self, side: u32) -> bool {
-        self.cr1 & (UE | side) == UE | side
+        self.cr1 & (USART_CR1_UE | side) == USART_CR1_UE | side
     }
 
     /// Kernel clock ticks of a frame: start bit, data with parity, stop bits.
     fn frame_ticks(&self) -> u64 {
-        let data = if self.cr1 & M1 != 0 {
+        let data = if self.cr1 & USART_CR1_M1 != 0 {
             7
-        } else if self.cr1 & M0 != 0 {
+        } else if self.cr1 & USART_CR1_M0 != 0 {
             9
         } else {
             8
@@ -95,14 +73,14 @@ impl Usart {
         // Halves of bits.
         let stop = [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize];
         let halves: u64 = 2 + 2 * data + stop;
-        let (over8, brr) = (self.cr1 & OVER8 != 0, u64::from(self.brr));
+        let (over8, brr) = (self.cr1 & USART_CR1_OVER8 != 0, u64::from(self.brr));
         let bit_halves = if over8 { brr & 0xFFF0 | (brr & 7) << 1 } else { 2 * brr };
         (halves * bit_halves).div_ceil(4)
     }
 
     /// Begins the next frame, if there is one.
     fn go_on(&mut self, now: Picos) {
-        if self.shifting.is_some() || !self.on(TE) {
+        if self.shifting.is_some() || !self.on(USART_CR1_TE) {
             return;
         }
         if let Some(word) = self.tdr.take() {
@@ -118,11 +96,15 @@ impl Usart {
         let (word, end) = self.shifting.take_if(|(_, end)| *end <= t.0)?;
         self.go_on(Picos(end));
         if self.shifting.is_none() {
-            self.flags |= TC;
+            self.flags |= USART_ISR_TC;
         }
         // With parity its bit is the highest of the word.
-        let bits = if self.cr1 & M1 != 0 { 7 } else { 8 };
-        let data = if self.cr1 & (PCE | M0) == PCE { bits - 1 } else { bits };
+        let bits = if self.cr1 & USART_CR1_M1 != 0 { 7 } else { 8 };
+        let data = if self.cr1 & (USART_CR1_PCE | USART_CR1_M0) == USART_CR1_PCE {
+            bits - 1
+        } else {
+            bits
+        };
         Some((word as u8 & (0xFF >> (8 - data.min(8))), Picos(end)))
     }
 
@@ -137,10 +119,14 @@ impl Usart {
     }
 
     fn check(&self, cx: &Cx<'_>) -> Result<(), Fault> {
-        if self.cr1 & UE != 0 && self.cr1 & (TE | RE) != 0 && self.brr < 16 {
+        if self.cr1 & USART_CR1_UE != 0
+            && self.cr1 & (USART_CR1_TE | USART_CR1_RE) != 0
+            && self.brr < 16
+        {
             return Err(cx.refuse("USART_BRR must be 16 or more before UE, TE or RE is set"));
         }
-        if self.cr1 & UE != 0 && self.cr1 & TE != 0 && !self.clock.is_running() {
+        if self.cr1 & USART_CR1_UE != 0 && self.cr1 & USART_CR1_TE != 0 && !self.clock.is_running()
+        {
             return Err(cx.refuse(
                 "the USART's kernel clock is off; RCC_CCIPR chooses it, and its oscillator must run",
             ));
@@ -152,28 +138,28 @@ impl Usart {
         let new = merge(self.cr1, value, mask);
         let what = "receiver time-outs, wake-up from Stop, mute mode and driver enable of the USART are not modelled";
         only(new, CR1_KNOWN, what, cx)?;
-        let began = new & !self.cr1 & (UE | TE) != 0;
+        let began = new & !self.cr1 & (USART_CR1_UE | USART_CR1_TE) != 0;
         self.cr1 = new;
         self.check(cx)?;
-        if began && self.on(TE) {
+        if began && self.on(USART_CR1_TE) {
             self.idle_until =
                 self.clock.time_of(self.clock.ticks_at(cx.now) + self.frame_ticks()).0;
         }
-        if new & UE == 0 {
+        if new & USART_CR1_UE == 0 {
             // Off, it forgets what is on its way.
-            (self.tdr, self.shifting, self.flags) = (None, None, TC);
+            (self.tdr, self.shifting, self.flags) = (None, None, USART_ISR_TC);
         }
         self.go_on(cx.now);
         Ok(())
     }
 
     fn write_tdr(&mut self, value: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        if !self.on(TE) {
+        if !self.on(USART_CR1_TE) {
             return Err(cx.refuse(
                 "USART_TDR written while the transmitter is off; set USART_CR1.UE and TE first",
             ));
         }
-        self.flags &= !TC;
+        self.flags &= !USART_ISR_TC;
         self.tdr = Some(value as u16 & 0x1FF);
         self.go_on(cx.now);
         Ok(())
@@ -181,68 +167,68 @@ impl Usart {
 
     fn isr(&self) -> u32 {
         self.flags
-            | if self.tdr.is_none() { TXE } else { 0 }
-            | if self.on(TE) { TEACK } else { 0 }
-            | if self.on(RE) { REACK } else { 0 }
+            | if self.tdr.is_none() { USART_ISR_TXE } else { 0 }
+            | if self.on(USART_CR1_TE) { USART_ISR_TEACK } else { 0 }
+            | if self.on(USART_CR1_RE) { USART_ISR_REACK } else { 0 }
     }
 }
 
 impl Block<Stm32> for Usart {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            CR1 => self.cr1,
-            CR2 => self.cr2,
-            CR3 => self.cr3,
-            BRR => self.brr,
-            GTPR => self.gtpr,
-            RTOR => self.rtor,
-            RQR | ICR => 0,
-            ISR => self.isr() & !BUSY,
-            RDR => {
-                self.flags &= !RXNE;
+            USART_CR1 => self.cr1,
+            USART_CR2 => self.cr2,
+            USART_CR3 => self.cr3,
+            USART_BRR => self.brr,
+            USART_GTPR => self.gtpr,
+            USART_RTOR => self.rtor,
+            USART_RQR | USART_ICR => 0,
+            USART_ISR => self.isr() & !USART_ISR_BUSY,
+            USART_RDR => {
+                self.flags &= !USART_ISR_RXNE;
                 self.rdr.into()
             }
-            TDR => self.tdr.unwrap_or(0).into(),
+            USART_TDR => self.tdr.unwrap_or(0).into(),
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let bits = value & mask;
-        let off_only = |usart: &Self, cx: &Cx<'_>| match usart.cr1 & UE {
+        let off_only = |usart: &Self, cx: &Cx<'_>| match usart.cr1 & USART_CR1_UE {
             0 => Ok(()),
             _ => Err(
                 cx.refuse("this register of the USART is written only while USART_CR1.UE is clear")
             ),
         };
         match off {
-            CR1 => self.write_cr1(value, mask, cx)?,
-            CR2 => {
+            USART_CR1 => self.write_cr1(value, mask, cx)?,
+            USART_CR2 => {
                 off_only(self, cx)?;
                 self.cr2 = merge(self.cr2, value, mask);
                 let what = "synchronous mode, LIN, inverted or swapped pins, automatic baud rates and time-outs of the USART are not modelled";
-                only(self.cr2, STOP, what, cx)?;
+                only(self.cr2, USART_CR2_STOP, what, cx)?;
             }
-            CR3 => {
+            USART_CR3 => {
                 self.cr3 = merge(self.cr3, value, mask);
                 let what = "IrDA, smartcards, half duplex, DMA and flow control of the USART are not modelled";
                 only(self.cr3, CR3_KNOWN, what, cx)?;
             }
-            BRR => {
+            USART_BRR => {
                 off_only(self, cx)?;
                 self.brr = merge(self.brr, value, mask) & 0xFFFF;
             }
-            GTPR => self.gtpr = merge(self.gtpr, value, mask) & 0xFFFF,
-            RTOR => self.rtor = merge(self.rtor, value, mask),
-            RQR => {
+            USART_GTPR => self.gtpr = merge(self.gtpr, value, mask) & 0xFFFF,
+            USART_RTOR => self.rtor = merge(self.rtor, value, mask),
+            USART_RQR => {
                 only(bits, 1 << 3, "of USART_RQR only RXFRQ is modelled", cx)?;
                 if bits & 1 << 3 != 0 {
-                    self.flags &= !RXNE;
+                    self.flags &= !USART_ISR_RXNE;
                 }
             }
-            ISR => {}
-            ICR => self.flags &= !(bits & (ORE | TC)),
-            TDR => self.write_tdr(bits, cx)?,
+            USART_ISR => {}
+            USART_ICR => self.flags &= !(bits & (USART_ISR_ORE | USART_ISR_TC)),
+            USART_TDR => self.write_tdr(bits, cx)?,
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -262,30 +248,30 @@ impl Block<Stm32> for Usart {
     fn advance(&mut self, _: &(), t: Picos) {
         while let Some(&(_, byte)) = self.coming.front().filter(|(at, _)| *at <= t.0) {
             self.coming.pop_front();
-            if !self.on(RE) || !self.clock.is_running() {
+            if !self.on(USART_CR1_RE) || !self.clock.is_running() {
                 continue;
             }
-            if self.flags & RXNE == 0 {
+            if self.flags & USART_ISR_RXNE == 0 {
                 self.rdr = byte.into();
-                self.flags |= RXNE;
-            } else if self.cr3 & OVRDIS != 0 {
+                self.flags |= USART_ISR_RXNE;
+            } else if self.cr3 & USART_CR3_OVRDIS != 0 {
                 self.rdr = byte.into();
             } else {
-                self.flags |= ORE;
+                self.flags |= USART_ISR_ORE;
             }
         }
     }
 
     fn asks(&mut self) -> u32 {
         let isr = self.isr();
-        let asks = self.cr1 & RXNEIE != 0 && isr & (RXNE | ORE) != 0
-            || self.cr1 & TCIE != 0 && isr & TC != 0
-            || self.cr1 & TXEIE != 0 && isr & TXE != 0;
+        let asks = self.cr1 & USART_CR1_RXNEIE != 0 && isr & (USART_ISR_RXNE | USART_ISR_ORE) != 0
+            || self.cr1 & USART_CR1_TCIE != 0 && isr & USART_ISR_TC != 0
+            || self.cr1 & USART_CR1_TXEIE != 0 && isr & USART_ISR_TXE != 0;
         asks.into()
     }
 
     fn may_ask(&self, _: &()) -> bool {
-        self.cr1 & (TCIE | TXEIE) != 0 && self.shifting.is_some()
-            || self.on(RE) && self.cr1 & RXNEIE != 0 && !self.coming.is_empty()
+        self.cr1 & (USART_CR1_TCIE | USART_CR1_TXEIE) != 0 && self.shifting.is_some()
+            || self.on(USART_CR1_RE) && self.cr1 & USART_CR1_RXNEIE != 0 && !self.coming.is_empty()
     }
 }

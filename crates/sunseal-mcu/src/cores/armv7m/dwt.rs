@@ -3,23 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::armv7m::dwt::*;
 use sunseal_trace::Cycles;
 
 use super::{Access, merge};
 
-const CTRL: u32 = 0x00;
-const CYCCNT: u32 = 0x04;
-const CPICNT: u32 = 0x08;
-const EXCCNT: u32 = 0x0C;
-const SLEEPCNT: u32 = 0x10;
-const LSUCNT: u32 = 0x14;
-const FOLDCNT: u32 = 0x18;
-const PCSR: u32 = 0x1C;
-
-const CYCCNTENA: u32 = 1;
-/// Event counters of which an overflow would make a trace packet, by their enable bits 17 to 21.
-const EXCEVTENA: u32 = 1 << 18;
-const SLEEPEVTENA: u32 = 1 << 19;
+/// Event counters of which an overflow would make a trace packet are enabled by bits 17 to 21; of these none is there.
 const UNKNOWN: u32 = 1 << 17 | 1 << 20 | 1 << 21;
 /// Four comparators, no trace packets.
 const FIXED: u32 = 4 << 28 | 1 << 27;
@@ -70,14 +59,14 @@ impl Dwt {
 
     pub fn read(&self, off: u32, trace: bool, cx: &Access<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            CTRL => self.ctrl | FIXED,
-            CYCCNT => self.cycles(trace, cx.at),
-            EXCCNT => u32::from(self.exccnt),
-            SLEEPCNT => u32::from(self.sleepcnt),
+            DWT_CTRL => self.ctrl | FIXED,
+            DWT_CYCCNT => self.cycles(trace, cx.at),
+            DWT_EXCCNT => u32::from(self.exccnt),
+            DWT_SLEEPCNT => u32::from(self.sleepcnt),
             // Never enabled: see write.
-            CPICNT | LSUCNT | FOLDCNT => 0,
+            DWT_CPICNT | DWT_LSUCNT | DWT_FOLDCNT => 0,
             // No sample to give.
-            PCSR => u32::MAX,
+            DWT_PCSR => u32::MAX,
             _ => return Err(cx.refuse("comparators of the DWT are not modelled")),
         })
     }
@@ -91,7 +80,7 @@ impl Dwt {
         cx: &Access<'_>,
     ) -> Result<(), Fault> {
         match off {
-            CTRL => {
+            DWT_CTRL => {
                 let new = merge(self.ctrl, value, mask) & 0x003F_1FFF;
                 if new & UNKNOWN != 0 {
                     return Err(cx.refuse(
@@ -100,13 +89,13 @@ impl Dwt {
                 }
                 self.switch((trace, trace), cx.at, |d| d.ctrl = new);
             }
-            CYCCNT => {
+            DWT_CYCCNT => {
                 let now = if self.counts(trace) { cx.at as u32 } else { 0 };
                 self.cyccnt = merge(self.cycles(trace, cx.at), value, mask).wrapping_sub(now);
             }
-            EXCCNT => self.exccnt = (value & mask) as u8,
-            SLEEPCNT => self.sleepcnt = (value & mask) as u8,
-            CPICNT | LSUCNT | FOLDCNT | PCSR => {}
+            DWT_EXCCNT => self.exccnt = (value & mask) as u8,
+            DWT_SLEEPCNT => self.sleepcnt = (value & mask) as u8,
+            DWT_CPICNT | DWT_LSUCNT | DWT_FOLDCNT | DWT_PCSR => {}
             _ => return Err(cx.refuse("comparators of the DWT are not modelled")),
         }
         Ok(())

@@ -3,9 +3,10 @@
 
 use sunseal_isa::thumb::{self, Entry, Exit, Usage};
 use sunseal_isa::{Fault, FaultKind};
+use sunseal_registers::armv7m::core::*;
 use sunseal_trace::{Observer, Picos};
 
-use super::scs::{self, Masks, cfsr, hfsr};
+use super::scs::{self, Masks};
 use super::{Around, CortexM};
 use crate::engine::Ran;
 
@@ -63,7 +64,7 @@ impl<S: Around> CortexM<S> {
         }
         if s.can_take(scs::HARD_FAULT, masks) && self.has_handler(scs::HARD_FAULT) {
             let s = self.soc.scs_mut();
-            s.hfsr |= hfsr::FORCED;
+            s.hfsr |= FORCED;
             s.pend(scs::HARD_FAULT);
             return Ok(());
         }
@@ -73,20 +74,18 @@ impl<S: Around> CortexM<S> {
     pub(crate) fn usage_fault(&mut self, cause: Usage, addr: u32) -> Result<(), Fault> {
         let pc = self.cpu.r[thumb::PC];
         let (bit, what) = match cause {
-            Usage::Undefined => (cfsr::UNDEFINSTR, "UNDEFINSTR: no instruction of this core"),
+            Usage::Undefined => (UNDEFINSTR, "UNDEFINSTR: no instruction of this core"),
             Usage::InvalidState => (
-                cfsr::INVSTATE,
+                INVSTATE,
                 "INVSTATE: a branch to an even address, which leaves Thumb state; function pointers have bit 0 set",
             ),
-            Usage::InvalidPc => (cfsr::INVPC, "INVPC: an impossible EXC_RETURN"),
+            Usage::InvalidPc => (INVPC, "INVPC: an impossible EXC_RETURN"),
             Usage::NoCoprocessor => (
-                cfsr::NOCP,
+                NOCP,
                 "NOCP: a floating-point instruction while the unit is off; set CPACR bits 20 to 23",
             ),
-            Usage::Unaligned => (cfsr::UNALIGNED, "UNALIGNED: an access that must be aligned"),
-            Usage::DivideByZero => {
-                (cfsr::DIVBYZERO, "DIVBYZERO: division by zero with CCR.DIV_0_TRP")
-            }
+            Usage::Unaligned => (UNALIGNED, "UNALIGNED: an access that must be aligned"),
+            Usage::DivideByZero => (DIVBYZERO, "DIVBYZERO: division by zero with CCR.DIV_0_TRP"),
         };
         let lockup = !self.soc.scs().can_take(scs::HARD_FAULT, self.masks());
         let why = if lockup { "lockup" } else { "no handler" };
@@ -100,15 +99,15 @@ impl<S: Around> CortexM<S> {
         let masks = self.masks();
         let addr = fault.addr();
         let status = match fault.kind() {
-            FaultKind::Unmapped | FaultKind::ReadOnly => cfsr::PRECISERR | cfsr::BFARVALID,
-            FaultKind::NotCode => cfsr::IBUSERR,
+            FaultKind::Unmapped | FaultKind::ReadOnly => PRECISERR | BFARVALID,
+            FaultKind::NotCode => IBUSERR,
             _ => return Err(fault),
         };
         let s = self.soc.scs();
         if !s.fault_enabled(scs::BUS_FAULT) || !s.can_take(scs::BUS_FAULT, masks) {
             return Err(fault);
         }
-        let precise = (status & cfsr::PRECISERR != 0).then_some(addr);
+        let precise = (status & PRECISERR != 0).then_some(addr);
         self.raise(scs::BUS_FAULT, status, precise, fault)
     }
 
@@ -124,7 +123,7 @@ impl<S: Around> CortexM<S> {
             Fault::device(pc, "SVC at a priority that does not allow it, and no HardFault handler")
                 .at_pc(pc);
         if self.soc.scs().can_take(scs::HARD_FAULT, masks) && self.has_handler(scs::HARD_FAULT) {
-            self.soc.scs_mut().hfsr |= hfsr::FORCED;
+            self.soc.scs_mut().hfsr |= FORCED;
             self.soc.scs_mut().pend(scs::HARD_FAULT);
             return Ok(());
         }
@@ -240,7 +239,7 @@ impl<S: Around> CortexM<S> {
             Ok(()) => {}
             Err(Exit::Usage { cause, addr }) => return self.usage_fault(cause, addr),
             Err(Exit::Fault(fault)) => {
-                self.soc.scs_mut().cfsr |= cfsr::UNSTKERR;
+                self.soc.scs_mut().cfsr |= UNSTKERR;
                 return Err(fault);
             }
             Err(_) => {}

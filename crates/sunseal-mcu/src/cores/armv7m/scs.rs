@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::thumb::{Scb, ccr};
+use sunseal_registers::armv7m::core::*;
 use sunseal_trace::Picos;
 
 use super::{Access, merge};
@@ -30,27 +31,6 @@ pub(crate) const INPUTS_MAX: u32 = 128 - IRQ0;
 /// Below every exception.
 pub(crate) const THREAD: i16 = 256;
 
-pub(crate) mod cfsr {
-    pub const IBUSERR: u32 = 1 << 8;
-    pub const PRECISERR: u32 = 1 << 9;
-    pub const UNSTKERR: u32 = 1 << 11;
-    pub const BFARVALID: u32 = 1 << 15;
-    pub const UNDEFINSTR: u32 = 1 << 16;
-    pub const INVSTATE: u32 = 1 << 17;
-    pub const INVPC: u32 = 1 << 18;
-    pub const NOCP: u32 = 1 << 19;
-    pub const UNALIGNED: u32 = 1 << 24;
-    pub const DIVBYZERO: u32 = 1 << 25;
-}
-
-pub(crate) mod hfsr {
-    pub const FORCED: u32 = 1 << 30;
-}
-
-const SCR_SLEEPONEXIT: u32 = 1 << 1;
-const SCR_SLEEPDEEP: u32 = 1 << 2;
-const SCR_SEVONPEND: u32 = 1 << 4;
-
 const CCR_ALL: u32 = ccr::NONBASETHRDENA
     | ccr::USERSETMPEND
     | ccr::UNALIGN_TRP
@@ -59,12 +39,8 @@ const CCR_ALL: u32 = ccr::NONBASETHRDENA
     | ccr::STKALIGN;
 
 const SHCSR_ENABLES: u32 = 7 << 16;
-const DEMCR_TRCENA: u32 = 1 << 24;
-
-const CSR_ENABLE: u32 = 1;
-const CSR_TICKINT: u32 = 2;
-const CSR_CLKSOURCE: u32 = 4;
-const CSR_COUNTFLAG: u32 = 1 << 16;
+/// Written to make an input pend; not for reading (DDI0403, B3.4.9).
+const STIR: u32 = 0xF00;
 
 /// What the CPU's mask registers say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,13 +64,13 @@ pub(crate) struct SysTick {
 impl SysTick {
     /// With a reference clock it starts on that.
     const fn new(reference: u32) -> Self {
-        let csr = if reference == 0 { CSR_CLKSOURCE } else { 0 };
+        let csr = if reference == 0 { SYST_CSR_CLKSOURCE } else { 0 };
         Self { csr, reload: 0, value: 0, origin: 0, reference }
     }
 
     /// Cycles of the processor's clock that a count takes.
     fn divider(&self) -> u64 {
-        if self.csr & CSR_CLKSOURCE != 0 { 1 } else { u64::from(self.reference.max(1)) }
+        if self.csr & SYST_CSR_CLKSOURCE != 0 { 1 } else { u64::from(self.reference.max(1)) }
     }
 
     fn ticks_at(&self, line: &Line, t: Picos) -> u64 {
@@ -102,7 +78,7 @@ impl SysTick {
     }
 
     fn running(&self) -> bool {
-        self.csr & CSR_ENABLE != 0 && (self.reload != 0 || self.value != 0)
+        self.csr & SYST_CSR_ENABLE != 0 && (self.reload != 0 || self.value != 0)
     }
 
     fn value_at(&self, line: &Line, t: Picos) -> u32 {
@@ -138,7 +114,7 @@ impl SysTick {
 
     fn next_event(&self, line: &Line) -> Option<Picos> {
         // With neither an interrupt nor a fresh flag to give, nobody need be woken for it.
-        if self.csr & CSR_TICKINT == 0 && self.csr & CSR_COUNTFLAG != 0 {
+        if self.csr & SYST_CSR_TICKINT == 0 && self.csr & SYST_CSR_COUNTFLAG != 0 {
             return None;
         }
         let tick = self.origin.checked_add(self.until_zero()?)?.checked_mul(self.divider())?;
@@ -151,10 +127,10 @@ impl SysTick {
         let n = self.ticks_at(line, t).saturating_sub(self.origin);
         let zero = self.until_zero().is_some_and(|z| n >= z);
         if zero {
-            self.csr |= CSR_COUNTFLAG;
+            self.csr |= SYST_CSR_COUNTFLAG;
         }
         self.latch(line, t);
-        zero && self.csr & CSR_TICKINT != 0
+        zero && self.csr & SYST_CSR_TICKINT != 0
     }
 }
 
@@ -207,15 +183,15 @@ impl Scs {
     }
 
     pub fn sleep_on_exit(&self) -> bool {
-        self.scr & SCR_SLEEPONEXIT != 0
+        self.scr & SLEEPONEXIT != 0
     }
 
     pub fn sleep_deep(&self) -> bool {
-        self.scr & SCR_SLEEPDEEP != 0
+        self.scr & SLEEPDEEP != 0
     }
 
     pub fn trace_enabled(&self) -> bool {
-        self.demcr & DEMCR_TRCENA != 0
+        self.demcr & TRCENA != 0
     }
 
     // ---- priorities
@@ -311,7 +287,7 @@ impl Scs {
     pub fn pend(&mut self, exception: u32) {
         if self.pending >> exception & 1 == 0 {
             self.pending |= 1 << exception;
-            if self.scr & SCR_SEVONPEND != 0 && exception >= IRQ0 {
+            if self.scr & SEVONPEND != 0 && exception >= IRQ0 {
                 self.event_register = true;
             }
         }
@@ -368,14 +344,14 @@ impl Scs {
     /// Whether an exception that is to come would end a sleep.
     pub fn may_wake(&self, exception: u32, masks: Masks, for_event: bool) -> bool {
         if exception >= IRQ0 && self.enabled >> exception & 1 == 0 {
-            return for_event && self.scr & SCR_SEVONPEND != 0;
+            return for_event && self.scr & SEVONPEND != 0;
         }
         let masks = Masks { primask: false, ..masks };
         self.group_of(exception) < self.execution_priority(masks)
     }
 
     pub fn systick_interrupts(&self) -> bool {
-        self.systick.csr & CSR_TICKINT != 0 && self.systick.running()
+        self.systick.csr & SYST_CSR_TICKINT != 0 && self.systick.running()
     }
 
     // ---- time
@@ -439,60 +415,64 @@ impl Scs {
     /// A register at `off` from 0xE000E000; words.
     pub fn read(&mut self, off: u32, ipsr: u32, scb: &Scb, cx: &Access<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            0x004 => self.inputs.div_ceil(32) - 1,
-            0x008 => self.actlr,
-            0x010 => {
+            ICTR => self.inputs.div_ceil(32) - 1,
+            ACTLR => self.actlr,
+            SYST_CSR => {
                 self.event(cx.clock, cx.now);
                 let csr = self.systick.csr;
-                self.systick.csr &= !CSR_COUNTFLAG;
+                self.systick.csr &= !SYST_CSR_COUNTFLAG;
                 csr
             }
-            0x014 => self.systick.reload,
-            0x018 => self.systick.value_at(cx.clock, cx.now),
+            SYST_RVR => self.systick.reload,
+            SYST_CVR => self.systick.value_at(cx.clock, cx.now),
             // No calibration value; NOREF where there is no reference clock.
-            0x01C => u32::from(self.systick.reference == 0) << 31,
+            SYST_CALIB => u32::from(self.systick.reference == 0) << 31,
             // Inputs that the chip does not have read as zero.
-            0x100..=0x11C | 0x180..=0x19C => Self::word(self.enabled, off >> 2 & 7),
-            0x200..=0x21C | 0x280..=0x29C => Self::word(self.pending, off >> 2 & 7),
-            0x300..=0x31C => Self::word(self.active, off >> 2 & 7),
-            0x400..=0x4EC => self.priorities(IRQ0 + off - 0x400),
-            0xD00 => 0x410F_C241,
-            0xD04 => self.icsr(ipsr),
-            0xD08 => scb.vtor,
-            0xD0C => 0xFA05_0000 | u32::from(self.prigroup) << 8,
-            0xD10 => self.scr,
-            0xD14 => scb.ccr,
-            0xD18 | 0xD1C | 0xD20 => self.priorities(off - 0xD18 + 4),
-            0xD24 => self.shcsr_value(),
-            0xD28 => self.cfsr,
-            0xD2C => self.hfsr,
-            0xD30 => 0,
-            0xD34 => self.mmfar,
-            0xD38 => self.bfar,
-            0xD3C => 0,
+            NVIC_ISER0..=NVIC_ISER7 | NVIC_ICER0..=NVIC_ICER7 => {
+                Self::word(self.enabled, off >> 2 & 7)
+            }
+            NVIC_ISPR0..=NVIC_ISPR7 | NVIC_ICPR0..=NVIC_ICPR7 => {
+                Self::word(self.pending, off >> 2 & 7)
+            }
+            NVIC_IABR0..=NVIC_IABR7 => Self::word(self.active, off >> 2 & 7),
+            NVIC_IPR0..=NVIC_IPR59 => self.priorities(IRQ0 + off - NVIC_IPR0),
+            CPUID => 0x410F_C241,
+            ICSR => self.icsr(ipsr),
+            VTOR => scb.vtor,
+            AIRCR => 0xFA05_0000 | u32::from(self.prigroup) << 8,
+            SCR => self.scr,
+            CCR => scb.ccr,
+            SHPR1 | SHPR2 | SHPR3 => self.priorities(off - SHPR1 + 4),
+            SHCSR => self.shcsr_value(),
+            CFSR => self.cfsr,
+            HFSR => self.hfsr,
+            DFSR => 0,
+            MMFAR => self.mmfar,
+            BFAR => self.bfar,
+            AFSR => 0,
             // Processor features: the Cortex-M4 with DSP extension (DDI0439 table 4-1).
-            0xD40 => 0x0000_0030,
-            0xD44 => 0x0000_0200,
-            0xD48 => 0x0010_0000,
-            0xD4C => 0,
-            0xD50 => 0x0010_0030,
-            0xD54 => 0,
-            0xD58 => 0x0100_0000,
-            0xD5C => 0,
-            0xD60 => 0x0110_1110,
-            0xD64 => 0x0211_2000,
-            0xD68 => 0x2123_2231,
-            0xD6C => 0x0111_1131,
-            0xD70 => 0x0131_0102,
-            0xD88 => scb.cpacr,
+            ID_PFR0 => 0x0000_0030,
+            ID_PFR1 => 0x0000_0200,
+            ID_DFR0 => 0x0010_0000,
+            ID_AFR0 => 0,
+            ID_MMFR0 => 0x0010_0030,
+            ID_MMFR1 => 0,
+            ID_MMFR2 => 0x0100_0000,
+            ID_MMFR3 => 0,
+            ID_ISAR0 => 0x0110_1110,
+            ID_ISAR1 => 0x0211_2000,
+            ID_ISAR2 => 0x2123_2231,
+            ID_ISAR3 => 0x0111_1131,
+            ID_ISAR4 => 0x0131_0102,
+            CPACR => scb.cpacr,
             // No protection unit as far as software can see.
-            0xD90 => 0,
-            0xDFC => self.demcr,
-            0xF34 => scb.fpccr,
-            0xF38 => scb.fpcar,
-            0xF3C => scb.fpdscr,
-            0xF40 => 0x1011_0021,
-            0xF44 => 0x1100_0011,
+            MPU_TYPE => 0,
+            DEMCR => self.demcr,
+            FPCCR => scb.fpccr,
+            FPCAR => scb.fpcar,
+            FPDSCR => scb.fpdscr,
+            MVFR0 => 0x1011_0021,
+            MVFR1 => 0x1100_0011,
             _ => return Err(cx.no_register()),
         })
     }
@@ -507,34 +487,33 @@ impl Scs {
     ) -> Result<(), Fault> {
         let set = self.exceptions(value & mask, off >> 2 & 7);
         match off {
-            0x004 | 0x01C | 0xD00 | 0x300..=0x31C | 0xD90 => {}
-            0x008 => self.actlr = merge(self.actlr, value, mask),
-            0x010..=0x018 => self.write_systick(off, value, mask, cx)?,
-            0x100..=0x11C => self.enabled |= set,
-            0x180..=0x19C => self.enabled &= !set,
-            0x200..=0x21C => {
+            ICTR | SYST_CALIB | CPUID | NVIC_IABR0..=NVIC_IABR7 | MPU_TYPE => {}
+            ACTLR => self.actlr = merge(self.actlr, value, mask),
+            SYST_CSR..=SYST_CVR => self.write_systick(off, value, mask, cx)?,
+            NVIC_ISER0..=NVIC_ISER7 => self.enabled |= set,
+            NVIC_ICER0..=NVIC_ICER7 => self.enabled &= !set,
+            NVIC_ISPR0..=NVIC_ISPR7 => {
                 for e in bits(set) {
                     self.pend(e);
                 }
             }
-            0x280..=0x29C => {
+            NVIC_ICPR0..=NVIC_ICPR7 => {
                 self.pending &= !set;
                 // An input that is high stays pending.
                 self.pending |= self.lines << IRQ0 & set;
             }
-            0x400..=0x4EC => self.set_priorities(IRQ0 + off - 0x400, value, mask),
-            0xD04 => self.write_icsr(value & mask),
-            0xD08 => scb.vtor = merge(scb.vtor, value, mask) & 0xFFFF_FF80,
+            NVIC_IPR0..=NVIC_IPR59 => self.set_priorities(IRQ0 + off - NVIC_IPR0, value, mask),
+            ICSR => self.write_icsr(value & mask),
+            VTOR => scb.vtor = merge(scb.vtor, value, mask) & 0xFFFF_FF80,
             // Without its key the write is ignored.
-            0xD0C if mask != u32::MAX || value >> 16 != 0x05FA => {}
-            0xD0C => self.write_aircr(value, cx)?,
-            0xD10 => {
-                self.scr = merge(self.scr, value, mask)
-                    & (SCR_SLEEPONEXIT | SCR_SLEEPDEEP | SCR_SEVONPEND);
+            AIRCR if mask != u32::MAX || value >> 16 != 0x05FA => {}
+            AIRCR => self.write_aircr(value, cx)?,
+            SCR => {
+                self.scr = merge(self.scr, value, mask) & (SLEEPONEXIT | SLEEPDEEP | SEVONPEND);
             }
-            0xD14 => scb.ccr = merge(scb.ccr, value, mask) & CCR_ALL,
-            0xD18 | 0xD1C | 0xD20 => self.set_priorities(off - 0xD18 + 4, value, mask),
-            0xD24 => {
+            CCR => scb.ccr = merge(scb.ccr, value, mask) & CCR_ALL,
+            SHPR1 | SHPR2 | SHPR3 => self.set_priorities(off - SHPR1 + 4, value, mask),
+            SHCSR => {
                 let new = merge(self.shcsr_value(), value, mask);
                 self.shcsr = new & SHCSR_ENABLES;
                 for (bit, e) in [(12, USAGE_FAULT), (13, MEM_MANAGE), (14, BUS_FAULT), (15, SVCALL)]
@@ -542,22 +521,22 @@ impl Scs {
                     self.pending = self.pending & !(1 << e) | u128::from(new >> bit & 1) << e;
                 }
             }
-            0xD28 => self.cfsr &= !(value & mask),
-            0xD2C => self.hfsr &= !(value & mask),
-            0xD30 | 0xD3C => {}
-            0xD34 => self.mmfar = merge(self.mmfar, value, mask),
-            0xD38 => self.bfar = merge(self.bfar, value, mask),
-            0xD88 => scb.cpacr = merge(scb.cpacr, value, mask) & 0x00F0_0000,
-            0xDFC => self.demcr = merge(self.demcr, value, mask) & 0x010F_07F1,
-            0xF00 => {
+            CFSR => self.cfsr &= !(value & mask),
+            HFSR => self.hfsr &= !(value & mask),
+            DFSR | AFSR => {}
+            MMFAR => self.mmfar = merge(self.mmfar, value, mask),
+            BFAR => self.bfar = merge(self.bfar, value, mask),
+            CPACR => scb.cpacr = merge(scb.cpacr, value, mask) & 0x00F0_0000,
+            DEMCR => self.demcr = merge(self.demcr, value, mask) & 0x010F_07F1,
+            STIR => {
                 let e = IRQ0 + (value & mask & 0x1FF);
                 if e < IRQ0 + self.inputs {
                     self.pend(e);
                 }
             }
-            0xF34 => scb.fpccr = merge(scb.fpccr, value, mask) & 0xC000_017B,
-            0xF38 => scb.fpcar = merge(scb.fpcar, value, mask) & !7,
-            0xF3C => scb.fpdscr = merge(scb.fpdscr, value, mask) & 0x07C0_0000,
+            FPCCR => scb.fpccr = merge(scb.fpccr, value, mask) & 0xC000_017B,
+            FPCAR => scb.fpcar = merge(scb.fpcar, value, mask) & !7,
+            FPDSCR => scb.fpdscr = merge(scb.fpdscr, value, mask) & 0x07C0_0000,
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -573,23 +552,25 @@ impl Scs {
     ) -> Result<(), Fault> {
         self.event(cx.clock, cx.now);
         match off {
-            0x010 => {
-                let bits = CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE;
+            SYST_CSR => {
+                let bits = SYST_CSR_ENABLE | SYST_CSR_TICKINT | SYST_CSR_CLKSOURCE;
                 let new = merge(self.systick.csr & bits, value, mask) & bits;
-                if new & CSR_CLKSOURCE == 0 && new & CSR_ENABLE != 0 && self.systick.reference == 0
+                if new & SYST_CSR_CLKSOURCE == 0
+                    && new & SYST_CSR_ENABLE != 0
+                    && self.systick.reference == 0
                 {
                     return Err(cx.refuse(
                         "SysTick on a reference clock, which this chip does not have; set SYST_CSR.CLKSOURCE",
                     ));
                 }
-                self.systick.csr = new | self.systick.csr & CSR_COUNTFLAG;
+                self.systick.csr = new | self.systick.csr & SYST_CSR_COUNTFLAG;
                 self.systick.origin = self.systick.ticks_at(cx.clock, cx.now);
             }
-            0x014 => self.systick.reload = merge(self.systick.reload, value, mask) & 0xFF_FFFF,
+            SYST_RVR => self.systick.reload = merge(self.systick.reload, value, mask) & 0xFF_FFFF,
             _ => {
                 self.systick.latch(cx.clock, cx.now);
                 self.systick.value = 0;
-                self.systick.csr &= !CSR_COUNTFLAG;
+                self.systick.csr &= !SYST_CSR_COUNTFLAG;
             }
         }
         Ok(())
@@ -753,10 +734,10 @@ mod tests {
     fn systick_counts_a_reference_that_is_the_clock_divided() {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 8_000_000, 1, None);
-        let mut tick = SysTick { csr: CSR_ENABLE, reload: 9, value: 9, ..SysTick::new(8) };
+        let mut tick = SysTick { csr: SYST_CSR_ENABLE, reload: 9, value: 9, ..SysTick::new(8) };
         let us = |n: u128| Picos(n * 1_000_000);
         assert_eq!((tick.value_at(&line, us(4)), tick.next_event(&line)), (5, Some(us(9))));
-        tick.csr |= CSR_CLKSOURCE;
+        tick.csr |= SYST_CSR_CLKSOURCE;
         assert_eq!(tick.next_event(&line), Some(Picos(9 * 125_000)));
     }
 
@@ -765,7 +746,7 @@ mod tests {
         let mut s = Scs::built(0xE0, 64, 0);
         s.set_lines(1);
         assert!(!s.event_register);
-        s.scr = SCR_SEVONPEND;
+        s.scr = SEVONPEND;
         s.set_lines(0);
         s.set_lines(2);
         assert!(s.event_register);
@@ -776,8 +757,11 @@ mod tests {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
         let us = |n: u128| Picos(n * 1_000_000);
-        let mut t =
-            SysTick { csr: CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE, reload: 9, ..SysTick::new(0) };
+        let mut t = SysTick {
+            csr: SYST_CSR_ENABLE | SYST_CSR_TICKINT | SYST_CSR_CLKSOURCE,
+            reload: 9,
+            ..SysTick::new(0)
+        };
         // The first tick loads, and ten more make a period.
         assert_eq!(t.value_at(&line, us(1)), 9);
         assert_eq!(t.value_at(&line, us(10)), 0);

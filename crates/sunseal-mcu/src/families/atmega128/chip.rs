@@ -149,8 +149,7 @@ impl Chip for Avr {
         if let Some(fault) = &self.soc.common.illegal {
             return Err(fault.clone().at_pc(self.pc()));
         }
-        let first =
-            if self.soc.regs.mcucr & mcucr::IVSEL != 0 { self.soc.regs.boot_start() } else { 0 };
+        let first = if self.soc.regs.mcucr & IVSEL != 0 { self.soc.regs.boot_start() } else { 0 };
         let vector = first + 2 * u16::from(number - 1);
         self.cpu.interrupt(&mut self.soc, observer, vector)?;
         self.soc.regs.acknowledge(number);
@@ -314,9 +313,9 @@ impl Chip for Avr {
             // The core's own registers lie in the data space too (2467X, register summary).
             let byte = match place {
                 0..=31 => self.cpu.r[usize::from(place)],
-                0x5D => self.cpu.sp as u8,
-                0x5E => (self.cpu.sp >> 8) as u8,
-                0x5F => self.cpu.sreg(),
+                at::SPL => self.cpu.sp as u8,
+                at::SPH => (self.cpu.sp >> 8) as u8,
+                at::SREG => self.cpu.sreg(),
                 _ => self.soc.read(place, self.cpu.cycles)?,
             };
             Ok(read | u32::from(byte) << (8 * i))

@@ -1,44 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where registers and vectors lie (ATmega128, register summary and table 23), and their bits.
+//! Where registers and vectors lie (ATmega128, register summary and table 23).
+
+use sunseal_registers::atmega128 as at;
 
 use crate::blocks::avr::timer;
 
-/// Bits of registers that the chip itself keeps.
-pub(super) mod mcucr {
-    pub const SRE: u8 = 1 << 7;
-    pub const SE: u8 = 1 << 5;
-    pub const SM1: u8 = 1 << 4;
-    pub const SM0: u8 = 1 << 3;
-    pub const SM2: u8 = 1 << 2;
-    pub const IVSEL: u8 = 1 << 1;
-    pub const IVCE: u8 = 1 << 0;
-}
-pub(super) mod mcucsr {
-    pub const JTD: u8 = 1 << 7;
-    pub const WDRF: u8 = 1 << 3;
-    pub const BORF: u8 = 1 << 2;
-    pub const PORF: u8 = 1 << 0;
-}
-pub(super) mod sfior {
-    pub const TSM: u8 = 1 << 7;
-    pub const ACME: u8 = 1 << 3;
-    pub const PUD: u8 = 1 << 2;
-    pub const PSR0: u8 = 1 << 1;
-    pub const PSR321: u8 = 1 << 0;
-}
-pub(super) const XDIVEN: u8 = 1 << 7;
-pub(super) const ACD: u8 = 1 << 7;
-pub(super) const AS0: u8 = 1 << 3;
-
 /// Ports in the order of their letters: addresses of PINx, DDRx, PORTx.
 pub(super) const PORTS: [[u16; 3]; 7] = [
-    [0x39, 0x3A, 0x3B],
-    [0x36, 0x37, 0x38],
-    [0x33, 0x34, 0x35],
-    [0x30, 0x31, 0x32],
-    [0x21, 0x22, 0x23],
-    [0x20, 0x61, 0x62],
-    [0x63, 0x64, 0x65],
+    [at::PINA, at::DDRA, at::PORTA],
+    [at::PINB, at::DDRB, at::PORTB],
+    [at::PINC, at::DDRC, at::PORTC],
+    [at::PIND, at::DDRD, at::PORTD],
+    [at::PINE, at::DDRE, at::PORTE],
+    [at::PINF, at::DDRF, at::PORTF],
+    [at::PING, at::DDRG, at::PORTG],
 ];
 pub(super) const PORT_B: usize = 1;
 pub(super) const PORT_D: usize = 3;
@@ -50,38 +25,38 @@ pub(super) const PORT_MASKS: [u8; 7] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F
 pub(super) fn timer_at(addr: u16) -> Option<(usize, timer::Reg)> {
     use timer::Reg::{IcrH, IcrL, OcrH, OcrL, Tccra, Tccrb, Tccrc, TcntH, TcntL};
     Some(match addr {
-        0x51 => (0, OcrL(0)),
-        0x52 => (0, TcntL),
-        0x53 => (0, Tccrb),
-        0x43 => (2, OcrL(0)),
-        0x44 => (2, TcntL),
-        0x45 => (2, Tccrb),
-        0x46 => (1, IcrL),
-        0x47 => (1, IcrH),
-        0x48 => (1, OcrL(1)),
-        0x49 => (1, OcrH(1)),
-        0x4A => (1, OcrL(0)),
-        0x4B => (1, OcrH(0)),
-        0x4C => (1, TcntL),
-        0x4D => (1, TcntH),
-        0x4E => (1, Tccrb),
-        0x4F => (1, Tccra),
-        0x78 => (1, OcrL(2)),
-        0x79 => (1, OcrH(2)),
-        0x7A => (1, Tccrc),
-        0x80 => (3, IcrL),
-        0x81 => (3, IcrH),
-        0x82 => (3, OcrL(2)),
-        0x83 => (3, OcrH(2)),
-        0x84 => (3, OcrL(1)),
-        0x85 => (3, OcrH(1)),
-        0x86 => (3, OcrL(0)),
-        0x87 => (3, OcrH(0)),
-        0x88 => (3, TcntL),
-        0x89 => (3, TcntH),
-        0x8A => (3, Tccrb),
-        0x8B => (3, Tccra),
-        0x8C => (3, Tccrc),
+        at::OCR0 => (0, OcrL(0)),
+        at::TCNT0 => (0, TcntL),
+        at::TCCR0 => (0, Tccrb),
+        at::OCR2 => (2, OcrL(0)),
+        at::TCNT2 => (2, TcntL),
+        at::TCCR2 => (2, Tccrb),
+        at::ICR1L => (1, IcrL),
+        at::ICR1H => (1, IcrH),
+        at::OCR1BL => (1, OcrL(1)),
+        at::OCR1BH => (1, OcrH(1)),
+        at::OCR1AL => (1, OcrL(0)),
+        at::OCR1AH => (1, OcrH(0)),
+        at::TCNT1L => (1, TcntL),
+        at::TCNT1H => (1, TcntH),
+        at::TCCR1B => (1, Tccrb),
+        at::TCCR1A => (1, Tccra),
+        at::OCR1CL => (1, OcrL(2)),
+        at::OCR1CH => (1, OcrH(2)),
+        at::TCCR1C => (1, Tccrc),
+        at::ICR3L => (3, IcrL),
+        at::ICR3H => (3, IcrH),
+        at::OCR3CL => (3, OcrL(2)),
+        at::OCR3CH => (3, OcrH(2)),
+        at::OCR3BL => (3, OcrL(1)),
+        at::OCR3BH => (3, OcrH(1)),
+        at::OCR3AL => (3, OcrL(0)),
+        at::OCR3AH => (3, OcrH(0)),
+        at::TCNT3L => (3, TcntL),
+        at::TCNT3H => (3, TcntH),
+        at::TCCR3B => (3, Tccrb),
+        at::TCCR3A => (3, Tccra),
+        at::TCCR3C => (3, Tccrc),
         _ => return None,
     })
 }

@@ -7,6 +7,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::avr::{self, Bus, Cpu, DATA_SPACE, Exit, Timing};
+use sunseal_registers::atmega128 as at;
+use sunseal_registers::atmega128::adc::ACD;
+use sunseal_registers::atmega128::system::*;
+use sunseal_registers::atmega128::timers::AS0;
 use sunseal_trace::{ComponentId, Cycles, Observer, OperatingPoint, Picos, StateId};
 
 use crate::accounts::{self, Event, Names};
@@ -257,7 +261,6 @@ mod modes;
 mod registers;
 
 use map::*;
-use registers::addr;
 
 impl Registers {
     fn new(facts: &device::Atmega128) -> Self {
@@ -608,7 +611,7 @@ impl Soc {
         self.common.accounts.count(Event::SpiByte);
         let (miso, drives) = self.common.exchange(SPI, mosi, t, cycles);
         self.drive_all(drives, t);
-        let place = DATA_SPACE | u32::from(addr::SPDR);
+        let place = DATA_SPACE | u32::from(at::SPDR);
         if miso.is_none() {
             self.common.state.lints.report(LintKind::SpiNobody, place, cycles);
         } else if !self.regs.spi.is_mode_0() {
@@ -645,7 +648,7 @@ impl Soc {
             31 => Some(0.0),
             channel => self.common.adc_volts(channel, t, &level),
         };
-        let fault = |what: String| Some(Fault::device(DATA_SPACE | u32::from(addr::ADMUX), what));
+        let fault = |what: String| Some(Fault::device(DATA_SPACE | u32::from(at::ADMUX), what));
         let Some(volts) = volts else {
             self.common.pending_fault = fault(crate::common::no_voltage("ADC channel ", mux));
             return;
@@ -773,9 +776,9 @@ impl Soc {
         r.eeprom.reset();
         r.external.reset();
         r.mcucsr = match cause {
-            Cause::PowerOn => mcucsr::PORF,
-            Cause::BrownOut => r.mcucsr | mcucsr::BORF,
-            Cause::Watchdog => r.mcucsr | mcucsr::WDRF,
+            Cause::PowerOn => PORF,
+            Cause::BrownOut => r.mcucsr | BORF,
+            Cause::Watchdog => r.mcucsr | WDRF,
         };
         if let Some(page) = aborted {
             self.half_done(page, now);

@@ -140,7 +140,6 @@ impl Soc {
     }
 
     pub(super) fn fall_asleep(&mut self, now: Picos, cycles: Cycles) {
-        use mcucr::{SE, SM0, SM1, SM2};
         let r = &mut self.regs;
         if r.mcucr & SE == 0 {
             return;
@@ -156,7 +155,7 @@ impl Soc {
             n => {
                 let why = format!("sleep mode {n} (SM2:0 in MCUCR) is reserved");
                 self.common.pending_fault =
-                    Some(Fault::device(DATA_SPACE | u32::from(addr::MCUCR), why));
+                    Some(Fault::device(DATA_SPACE | u32::from(at::MCUCR), why));
                 return;
             }
         };

@@ -19,18 +19,18 @@ impl Soc {
     pub(super) fn usart_at(addr: u16) -> Option<(usize, usart::Reg)> {
         use usart::Reg::{A, B, C, UbrrH, UbrrL, Udr};
         Some(match addr {
-            0x2C => (0, Udr),
-            0x2B => (0, A),
-            0x2A => (0, B),
-            0x95 => (0, C),
-            0x29 => (0, UbrrL),
-            0x90 => (0, UbrrH),
-            0x9C => (1, Udr),
-            0x9B => (1, A),
-            0x9A => (1, B),
-            0x9D => (1, C),
-            0x99 => (1, UbrrL),
-            0x98 => (1, UbrrH),
+            at::UDR0 => (0, Udr),
+            at::UCSR0A => (0, A),
+            at::UCSR0B => (0, B),
+            at::UCSR0C => (0, C),
+            at::UBRR0L => (0, UbrrL),
+            at::UBRR0H => (0, UbrrH),
+            at::UDR1 => (1, Udr),
+            at::UCSR1A => (1, A),
+            at::UCSR1B => (1, B),
+            at::UCSR1C => (1, C),
+            at::UBRR1L => (1, UbrrL),
+            at::UBRR1H => (1, UbrrH),
             _ => return None,
         })
     }
@@ -102,7 +102,7 @@ impl Soc {
     }
 
     fn write_eecr(&mut self, value: u8, at: Cycles) -> Result<(), Fault> {
-        let mut cx = cx!(self, addr::EECR, at);
+        let mut cx = cx!(self, at::EECR, at);
         let now = cx.now;
         let write_time = us(self.facts.eeprom.write_ms * 1e3);
         let (eeprom, busy) = (&mut self.regs.eeprom, self.regs.spm.is_busy());
@@ -141,7 +141,6 @@ impl Soc {
     }
 
     pub(super) fn write_sfior(&mut self, value: u8, io: u64, at: Cycles) {
-        use sfior::{ACME, PSR0, PSR321, PUD, TSM};
         let now = self.regs.clocks.cpu.time_of(at);
         (0..4).for_each(|i| self.regs.advance_timer(i, now));
         let r = &mut self.regs;
@@ -206,11 +205,11 @@ impl Soc {
 impl Registers {
     /// MCUCR is written: IVSEL changes by the sequence of IVCE alone.
     fn write_mcucr(&mut self, value: u8, at: Cycles) {
-        let mut new = value & !mcucr::IVCE;
-        if !self.ivce.is_open(at) || value & mcucr::IVCE != 0 {
-            new = new & !mcucr::IVSEL | self.mcucr & mcucr::IVSEL;
+        let mut new = value & !IVCE;
+        if !self.ivce.is_open(at) || value & IVCE != 0 {
+            new = new & !IVSEL | self.mcucr & IVSEL;
         }
-        if value & mcucr::IVCE != 0 {
+        if value & IVCE != 0 {
             self.ivce.open(at, 4);
         } else {
             self.ivce.close();
@@ -235,19 +234,16 @@ impl Registers {
     }
 }
 
-/// Registers by their addresses in the data space (datasheet, "Register Summary"): what each reads as, and what a write
+/// Registers by their names (datasheet, "Register Summary"): what each reads as, and what a write
 /// leads to. Ports, timers and USARTs have tables of their own.
 macro_rules! registers {
     (|$soc:ident, $r:ident, $cx:ident, $value:ident, $at:ident, $now:ident, $io:ident|
-        $($addr:literal $name:ident: $read:expr, $write:expr;)*) => {
-        #[allow(dead_code)]
-        pub(super) mod addr { $(pub const $name: u16 = $addr;)* }
-
+        $($name:ident: $read:expr, $write:expr;)*) => {
         impl Soc {
             fn read_own(&mut self, addr: u16, $at: Cycles, $now: Picos) -> Result<u8, Fault> {
                 let $r = &mut self.regs;
                 Ok(match addr {
-                    $($addr => $read,)*
+                    $(at::$name => $read,)*
                     _ => return Err(self.no_register(addr)),
                 })
             }
@@ -258,7 +254,7 @@ macro_rules! registers {
                 let mut $cx = cx!($soc, addr, $at);
                 let ($now, $io) = ($cx.now, $cx.io);
                 match addr {
-                    $($addr => $write,)*
+                    $(at::$name => $write,)*
                     _ => return Err($soc.no_register(addr)),
                 }
                 Ok(())
@@ -269,70 +265,70 @@ macro_rules! registers {
 
 registers! {
     |soc, r, cx, value, at, now, io|
-    0x24 ADCL: r.adc.adcl(), {};
-    0x25 ADCH: r.adc.adch(), {};
-    0x26 ADCSRA: r.adc.adcsra(), soc.regs.adc.write_adcsra(value, &cx);
-    0x27 ADMUX: r.adc.admux(), soc.regs.adc.write_admux(value, &cx)?;
-    0x28 ACSR: r.acsr, match value & 0x0C {
+    ADCL: r.adc.adcl(), {};
+    ADCH: r.adc.adch(), {};
+    ADCSRA: r.adc.adcsra(), soc.regs.adc.write_adcsra(value, &cx);
+    ADMUX: r.adc.admux(), soc.regs.adc.write_admux(value, &cx)?;
+    ACSR: r.acsr, match value & 0x0C {
         0 => soc.regs.acsr = value & 0xC3,
         _ => return Err(cx.refuse(
             "interrupt and capture of the analog comparator (ACIE, ACIC) are not modelled",
         )),
     };
-    0x2D SPCR: r.spi.spcr(), {
+    SPCR: r.spi.spcr(), {
         soc.regs.spi.write_spcr(value);
         soc.check_select();
     };
-    0x2E SPSR: r.spi.read_spsr(), soc.regs.spi.write_spsr(value);
-    0x2F SPDR: r.spi.read_spdr(), soc.regs.spi.write_spdr(value, &cx);
-    0x3C EECR: r.eeprom.eecr(at), soc.write_eecr(value, at)?;
-    0x3D EEDR: r.eeprom.eedr, soc.regs.eeprom.idle(&cx)?.eedr = value;
-    0x3E EEARL: r.eeprom.eear as u8, {
+    SPSR: r.spi.read_spsr(), soc.regs.spi.write_spsr(value);
+    SPDR: r.spi.read_spdr(), soc.regs.spi.write_spdr(value, &cx);
+    EECR: r.eeprom.eecr(at), soc.write_eecr(value, at)?;
+    EEDR: r.eeprom.eedr, soc.regs.eeprom.idle(&cx)?.eedr = value;
+    EEARL: r.eeprom.eear as u8, {
         let eear = &mut soc.regs.eeprom.idle(&cx)?.eear;
         *eear = *eear & 0x0F00 | u16::from(value);
     };
-    0x3F EEARH: (r.eeprom.eear >> 8) as u8, {
+    EEARH: (r.eeprom.eear >> 8) as u8, {
         let eear = &mut soc.regs.eeprom.idle(&cx)?.eear;
         *eear = *eear & 0x00FF | u16::from(value & 0x0F) << 8;
     };
-    0x40 SFIOR: r.sfior, soc.write_sfior(value, io, at);
-    0x41 WDTCR: r.wdt.read(at), {
+    SFIOR: r.sfior, soc.write_sfior(value, io, at);
+    WDTCR: r.wdt.read(at), {
         let line = soc.regs.clocks.wdt;
         soc.regs.wdt.write(value, at, &line, now);
     };
-    0x50 ASSR: {
+    ASSR: {
         r.advance_timer(0, now);
         let busy = r.asynchronous.pending.iter().enumerate();
         let busy = busy.filter(|(_, p)| p.is_some()).fold(0, |m, (i, _)| m | 1 << i);
         busy | if r.asynchronous.on { AS0 } else { 0 }
     }, soc.write_assr(value, now, at);
     // Reset flags are cleared by writing zero.
-    0x54 MCUCSR: r.mcucsr, {
-        let kept = soc.regs.mcucsr & value & !mcucsr::JTD;
-        soc.regs.mcucsr = kept | value & mcucsr::JTD;
+    MCUCSR: r.mcucsr, {
+        let kept = soc.regs.mcucsr & value & !JTD;
+        soc.regs.mcucsr = kept | value & JTD;
     };
-    0x55 MCUCR: r.mcucr | u8::from(r.ivce.is_open(at)), match value & mcucr::SRE {
+    MCUCR: r.mcucr | u8::from(r.ivce.is_open(at)), match value & SRE {
         0 => soc.regs.write_mcucr(value, at),
         _ => return Err(cx.refuse("external memory (MCUCR.SRE) is not modelled")),
     };
-    0x56 TIFR: r.flags_at(TIFR_FLAGS, now), soc.regs.clear_flags(TIFR_FLAGS, value, now);
-    0x57 TIMSK: r.flags(TIFR_FLAGS, |t| t.enabled), soc.regs.enable_timers(TIFR_FLAGS, value, now);
-    0x58 EIFR: r.external.eifr(), soc.regs.external.clear(value);
-    0x59 EIMSK: r.external.eimsk, soc.regs.external.eimsk = value;
-    0x5A EICRB: r.external.eicrb, soc.regs.external.eicrb = value;
-    0x5C XDIV: r.xdiv, soc.write_xdiv(value, now, at);
-    0x68 SPMCSR: r.spm.read(at), soc.regs.spm.write(value, at);
-    0x6A EICRA: r.external.eicra, soc.regs.external.eicra = value;
-    0x6C XMCRB: 0, no_external_memory(value, &cx)?;
-    0x6D XMCRA: 0, no_external_memory(value, &cx)?;
-    0x6F OSCCAL: r.osccal, soc.regs.osccal = value;
-    0x70 TWBR: r.twi.twbr, soc.regs.twi.twbr = value;
-    0x71 TWSR: r.twi.twsr(), soc.regs.twi.write_twsr(value);
-    0x72 TWAR: r.twi.twar, soc.regs.twi.twar = value;
-    0x73 TWDR: r.twi.twdr(), soc.regs.twi.write_twdr(value);
-    0x74 TWCR: r.twi.twcr(), soc.regs.twi.write_twcr(value, &mut cx);
-    0x7C ETIFR: r.flags_at(ETIFR_FLAGS, now), soc.regs.clear_flags(ETIFR_FLAGS, value, now);
-    0x7D ETIMSK: r.flags(ETIFR_FLAGS, |t| t.enabled),
+    TIFR: r.flags_at(TIFR_FLAGS, now), soc.regs.clear_flags(TIFR_FLAGS, value, now);
+    TIMSK: r.flags(TIFR_FLAGS, |t| t.enabled), soc.regs.enable_timers(TIFR_FLAGS, value, now);
+    EIFR: r.external.eifr(), soc.regs.external.clear(value);
+    EIMSK: r.external.eimsk, soc.regs.external.eimsk = value;
+    EICRB: r.external.eicrb, soc.regs.external.eicrb = value;
+    XDIV: r.xdiv, soc.write_xdiv(value, now, at);
+    SPMCSR: r.spm.read(at), soc.regs.spm.write(value, at);
+    EICRA: r.external.eicra, soc.regs.external.eicra = value;
+    XMCRB: 0, no_external_memory(value, &cx)?;
+    XMCRA: 0, no_external_memory(value, &cx)?;
+    OSCCAL: r.osccal, soc.regs.osccal = value;
+    TWBR: r.twi.twbr, soc.regs.twi.twbr = value;
+    TWSR: r.twi.twsr(), soc.regs.twi.write_twsr(value);
+    TWAR: r.twi.twar, soc.regs.twi.twar = value;
+    TWDR: r.twi.twdr(), soc.regs.twi.write_twdr(value);
+    TWCR: r.twi.twcr(), soc.regs.twi.write_twcr(value, &mut cx);
+    ETIFR: r.flags_at(ETIFR_FLAGS, now), soc.regs.clear_flags(ETIFR_FLAGS, value, now);
+    ETIMSK: r.flags(ETIFR_FLAGS, |t| t.enabled),
         soc.regs.enable_timers(ETIFR_FLAGS, value, now);
 }
 

@@ -5,22 +5,15 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430x1xx::clock::{BCSCTL1, DCOCTL, DCOR, SELS, XT2OFF, XTS};
 
 use crate::blocks::{Block, Ctx, Reset};
 use crate::clock::Rate;
 use crate::device::F1xx;
 use crate::instruments::taint::Follow;
 
-/// Offsets from DCOCTL; BCSCTL2 follows.
-const DCOCTL: u32 = 0;
-const BCSCTL1: u32 = 1;
-
 const MOD: u8 = 0x1F;
-const XT2OFF: u8 = 0x80;
-const XTS: u8 = 0x40;
 const RSEL: u8 = 0x07;
-const SELS: u8 = 0x08;
-const DCOR: u8 = 0x01;
 
 /// What the DCO follows.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,6 +12,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::msp430::{Timing, Width, sr};
+use sunseal_registers::msp430fr5xx::mpy32::OP2;
+use sunseal_registers::msp430fr5xx::port::{P1IE, P1IES, P1IFG, PADIR, PAIN, PAOUT, PASEL0};
+use sunseal_registers::msp430fr5xx::timer_a::TAIV;
+use sunseal_registers::msp430x1xx as at;
+use sunseal_registers::msp430x1xx::sfr::{ACCVIE, NMIIFG, OFIFG, WDTIFG};
 use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos};
 
 use crate::accounts::{self, Event, Names};
@@ -22,7 +27,7 @@ use crate::blocks::flash_f1xx::{Activity, FlashF1xx};
 use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
 use crate::blocks::serial::Serial as _;
-use crate::blocks::timer_a::{self, TimerA};
+use crate::blocks::timer_a::TimerA;
 use crate::blocks::usart::Usart;
 use crate::blocks::wdt::Wdt;
 use crate::blocks::{Block, Ctx, Effects, Reset, ResetKind, cause};
@@ -111,39 +116,12 @@ pub(crate) fn known() -> Vec<(&'static str, Follow)> {
     known
 }
 
-// Where the modules lie, on the whole family (SLAS368, peripheral file map).
-const SFR_END: u32 = 0x06;
-const SVSCTL: u32 = 0x55;
-const CLOCK: u32 = 0x56;
-const CLOCK_END: u32 = 0x59;
-const USART: u32 = 0x70;
-const USART_BYTES: u32 = 8;
-const UXTXBUF: u32 = 7;
-const ADC12MCTL: u32 = 0x80;
+/// Registers of byte modules lie below, words above (SLAS368, peripheral file map).
 const BYTE_MODULES_END: u32 = 0x100;
-const TBIV: u32 = 0x11E;
-const WDTCTL: u32 = 0x120;
-const FCTL: u32 = 0x128;
-const TAIV: u32 = 0x12E;
-const MPY: u32 = 0x130;
-const MPY_BYTES: u32 = 0x10;
-const OP2: u32 = 0x08;
-const ADC12MEM: u32 = 0x140;
-const TA: u32 = 0x160;
-const TB: u32 = 0x180;
-const TA_END: u32 = TA + 0x20;
-const TB_END: u32 = TB + 0x20;
-const ADC12CTL: u32 = 0x1A0;
-const DMACTL: u32 = 0x122;
-const DMA_CHANNELS: u32 = 0x1E0;
-const ADC12_TRIGGER: u8 = 6;
 const PERIPHERALS_END: u32 = 0x200;
+const MPY_BYTES: u32 = 0x10;
+const ADC12_TRIGGER: u8 = 6;
 
-// IE1 and IFG1; USART0's bits lie in the top two.
-const WDTIFG: u8 = 0x01;
-const OFIFG: u8 = 0x02;
-const NMIIFG: u8 = 0x10;
-const ACCVIE: u8 = 0x20;
 const IE1_OWN: u8 = OFIFG | NMIIFG | ACCVIE;
 const IFG1_OWN: u8 = OFIFG | NMIIFG;
 /// Place of the receiver's bit of each USART in IE, IFG and ME; the transmitter's is one higher.
@@ -151,15 +129,15 @@ const USART_BIT: [u8; 2] = [6, 4];
 
 /// A port register: pair of ports, half of it, offset in [`PortPair`].
 fn port_register(addr: u32) -> Option<(usize, u32, u32)> {
-    const WITH_INTERRUPTS: [u32; 7] = [0x00, 0x02, 0x04, 0x1C, 0x18, 0x1A, 0x0A];
-    const PLAIN: [u32; 4] = [0x00, 0x02, 0x04, 0x0A];
+    const WITH_INTERRUPTS: [u32; 7] = [PAIN, PAOUT, PADIR, P1IFG, P1IES, P1IE, PASEL0];
+    const PLAIN: [u32; 4] = [PAIN, PAOUT, PADIR, PASEL0];
     let (port, registers, base): (u32, &[u32], u32) = match addr {
-        0x18..=0x1B => (3, &PLAIN, 0x18),
-        0x1C..=0x1F => (4, &PLAIN, 0x1C),
-        0x20..=0x26 => (1, &WITH_INTERRUPTS, 0x20),
-        0x28..=0x2E => (2, &WITH_INTERRUPTS, 0x28),
-        0x30..=0x33 => (5, &PLAIN, 0x30),
-        0x34..=0x37 => (6, &PLAIN, 0x34),
+        at::P3IN..=at::P3SEL => (3, &PLAIN, at::P3IN),
+        at::P4IN..=at::P4SEL => (4, &PLAIN, at::P4IN),
+        at::P1IN..=at::P1SEL => (1, &WITH_INTERRUPTS, at::P1IN),
+        at::P2IN..=at::P2SEL => (2, &WITH_INTERRUPTS, at::P2IN),
+        at::P5IN..=at::P5SEL => (5, &PLAIN, at::P5IN),
+        at::P6IN..=at::P6SEL => (6, &PLAIN, at::P6IN),
         _ => return None,
     };
     let n = port - 1;
@@ -278,7 +256,7 @@ impl F1xx {
         let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         let (ports, sensor_v) = (&self.chip.blocks.ports, self.facts.adc12.sensor_25c_mv * 1e-3);
         let level = |pin| msp430::level(ports, PAIRS, pin);
-        let volts = msp430::adc12_volts(env, &sample, sensor_v, &level, ADC12CTL);
+        let volts = msp430::adc12_volts(env, &sample, sensor_v, &level, at::ADC12CTL0);
         let Some(volts) = volts else { return };
         let refs = &self.facts.reference;
         let settle = us(refs.settle_ms * 1e3);
@@ -288,9 +266,9 @@ impl F1xx {
         let asked = self.chip.reference.filter(|_| sample.uses_reference());
         let too_low = |r: (u128, bool)| env.common.state.vcc_v < refs.avcc_min_v[usize::from(r.1)];
         if asked.is_some_and(too_low) {
-            env.common.state.lints.report(LintKind::ReferenceSupply, ADC12CTL, cycles);
+            env.common.state.lints.report(LintKind::ReferenceSupply, at::ADC12CTL0, cycles);
         }
-        let mut cx = cx!(self, env, ADC12CTL, cycles, t);
+        let mut cx = cx!(self, env, at::ADC12CTL0, cycles, t);
         let result = self.chip.blocks.adc.finish(sample, volts, vref, &mut cx);
         env.common.keep_fault(result);
         self.fx.clocks = true;
@@ -514,7 +492,7 @@ impl Peripherals for F1xx {
         if sleeping || !env.is_ram(pc) {
             if flash.in_block() {
                 env.common.pending_fault = Some(Fault::device(
-                    FCTL,
+                    at::FCTL1,
                     "block write by code in flash, which cannot be read until it ends; run it from RAM",
                 ));
                 return Some(env.common.now());
@@ -587,7 +565,7 @@ impl Peripherals for F1xx {
 
     #[inline(always)]
     fn mpy(&self) -> (&Mpy32, u32) {
-        (&self.chip.blocks.mpy, MPY)
+        (&self.chip.blocks.mpy, at::MPY)
     }
 
     fn store(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {

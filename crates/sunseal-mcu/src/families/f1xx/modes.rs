@@ -29,7 +29,7 @@ impl F1xx {
         let mhz = f64::from(point.mclk_hz) / 1e6;
         if vcc_v < speed.vcc_low_v || vcc_v > env.common.dev.supply.vcc_max_v {
             env.common.illegal = Some(Fault::device(
-                CLOCK,
+                at::DCOCTL,
                 format!(
                     "supply of {vcc_v:.3} V is outside {} to {} V, in which programs run (MCLK {mhz:.3} MHz)",
                     speed.vcc_low_v, env.common.dev.supply.vcc_max_v,
@@ -37,7 +37,7 @@ impl F1xx {
             ));
         } else if f64::from(point.mclk_hz) > speed.mclk_max_hz(vcc_v) {
             env.common.illegal = Some(Fault::device(
-                CLOCK,
+                at::DCOCTL,
                 format!(
                     "MCLK {mhz:.3} MHz exceeds the {:.3} MHz that a supply of {vcc_v:.3} V allows; it needs {:.3} V, or a slower clock",
                     speed.mclk_max_hz(vcc_v) / 1e6,

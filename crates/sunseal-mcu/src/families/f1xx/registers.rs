@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Accesses to registers, what they lead to outside their block, resets.
 
+use sunseal_registers::msp430x1xx::usart::U0TXBUF;
+use sunseal_registers::msp430x5xx::adc12_a::{ADC12IFG, ADC12MCTL0, ADC12MEM0};
+
 use super::*;
 
 impl F1xx {
@@ -13,10 +16,10 @@ impl F1xx {
         let wdt = &c.blocks.wdt;
         let pair = |rx: bool, tx: bool| u8::from(rx) << bit | u8::from(tx) << (bit + 1);
         match addr {
-            0 => c.ie1 | u8::from(wdt.ie) | pair(usart.rx_ie, usart.tx_ie),
-            1 => pair(usart.rx_ie, usart.tx_ie),
-            2 => c.ifg1 | u8::from(wdt.ifg) | pair(usart.rx_ifg, usart.tx_ifg),
-            3 => pair(usart.rx_ifg, usart.tx_ifg),
+            at::IE1 => c.ie1 | u8::from(wdt.ie) | pair(usart.rx_ie, usart.tx_ie),
+            at::IE2 => pair(usart.rx_ie, usart.tx_ie),
+            at::IFG1 => c.ifg1 | u8::from(wdt.ifg) | pair(usart.rx_ifg, usart.tx_ifg),
+            at::IFG2 => pair(usart.rx_ifg, usart.tx_ifg),
             _ => pair(usart.rx_on, usart.tx_on),
         }
     }
@@ -32,11 +35,11 @@ impl F1xx {
         let bit = USART_BIT[u];
         let (rx, tx) = (value >> bit & 1 != 0, value >> (bit + 1) & 1 != 0);
         match addr {
-            0 => {
+            at::IE1 => {
                 self.chip.ie1 = value & IE1_OWN;
                 self.chip.blocks.wdt.ie = value & WDTIFG != 0;
             }
-            2 => {
+            at::IFG1 => {
                 self.chip.ifg1 = value & IFG1_OWN;
                 self.chip.blocks.wdt.ifg = value & WDTIFG != 0;
             }
@@ -44,8 +47,8 @@ impl F1xx {
         }
         let mut usart = self.chip.blocks.usarts[u].clone();
         match addr {
-            0 | 1 => (usart.rx_ie, usart.tx_ie) = (rx, tx),
-            2 | 3 => (usart.rx_ifg, usart.tx_ifg) = (rx, tx),
+            at::IE1 | at::IE2 => (usart.rx_ie, usart.tx_ie) = (rx, tx),
+            at::IFG1 | at::IFG2 => (usart.rx_ifg, usart.tx_ifg) = (rx, tx),
             _ => {
                 (usart.rx_on, usart.tx_on) = (rx, tx);
                 usart.enabled_changed(&cx!(self, env, addr, cx_at.0, cx_at.1))?;
@@ -63,26 +66,27 @@ impl F1xx {
             return (Slot::ports(i as u8), off, 8 * half);
         }
         let (slot, off) = match addr {
-            SVSCTL => (Slot::svs(0), 0),
-            CLOCK..CLOCK_END => (Slot::clock(0), addr - CLOCK),
-            0x70..=0x7F => (Slot::usarts(((addr - USART) / USART_BYTES) as u8), addr % USART_BYTES),
-            0x80..=0x8F => {
-                let off = 0x10 + ((addr - ADC12MCTL) & !1);
+            at::SVSCTL => (Slot::svs(0), 0),
+            at::DCOCTL..=at::BCSCTL2 => (Slot::clock(0), addr - at::DCOCTL),
+            at::U0CTL..=at::U0TXBUF => (Slot::usarts(0), addr - at::U0CTL),
+            at::U1CTL..=at::U1TXBUF => (Slot::usarts(1), addr - at::U1CTL),
+            // The converter has its registers at the offsets of the ADC12_A.
+            at::ADC12MCTL0..=at::ADC12MCTL15 => {
+                let off = ADC12MCTL0 + ((addr - at::ADC12MCTL0) & !1);
                 return (Slot::adc(0), off, 8 * (addr & 1));
             }
-            TBIV => (Slot::timers(1), timer_a::IV),
-            WDTCTL => (Slot::wdt(0), 0),
-            0x122 | 0x124 => (Slot::dma(0), addr - DMACTL),
-            0x128 | 0x12A | 0x12C => (Slot::flash(0), addr - FCTL),
-            TAIV => (Slot::timers(0), timer_a::IV),
-            0x130..=0x13E => (Slot::mpy(0), addr - MPY),
-            // The converter has its registers at the offsets of the ADC12_A.
-            0x140..=0x15E => (Slot::adc(0), 0x20 + (addr - ADC12MEM)),
-            TA..TA_END => (Slot::timers(0), addr - TA),
-            TB..TB_END => (Slot::timers(1), addr - TB),
-            0x1A0 | 0x1A2 => (Slot::adc(0), addr - ADC12CTL),
-            0x1A4 | 0x1A6 | 0x1A8 => (Slot::adc(0), addr - ADC12CTL - 4 + 0x0A),
-            0x1E0..=0x1F6 => (Slot::dma(0), 0x10 + (addr - DMA_CHANNELS)),
+            at::ADC12MEM0..=at::ADC12MEM15 => (Slot::adc(0), ADC12MEM0 + (addr - at::ADC12MEM0)),
+            at::ADC12CTL0 | at::ADC12CTL1 => (Slot::adc(0), addr - at::ADC12CTL0),
+            at::ADC12IFG..=at::ADC12IV => (Slot::adc(0), ADC12IFG + (addr - at::ADC12IFG)),
+            at::TBIV => (Slot::timers(1), TAIV),
+            at::TAIV => (Slot::timers(0), TAIV),
+            at::TACTL..at::TBCTL => (Slot::timers(0), addr - at::TACTL),
+            at::TBCTL..at::ADC12CTL0 => (Slot::timers(1), addr - at::TBCTL),
+            at::WDTCTL => (Slot::wdt(0), 0),
+            at::DMACTL0 | at::DMACTL1 => (Slot::dma(0), addr - at::DMACTL0),
+            at::DMA0CTL..=at::DMA2SZ => (Slot::dma(0), 0x10 + (addr - at::DMA0CTL)),
+            at::FCTL1..=at::FCTL3 => (Slot::flash(0), addr - at::FCTL1),
+            at::MPY..=at::SUMEXT => (Slot::mpy(0), addr - at::MPY),
             _ => (Slot::none, 0),
         };
         (slot, off, 0)
@@ -96,7 +100,7 @@ impl F1xx {
         mask: u16,
         at: Cycles,
     ) -> Result<u16, Fault> {
-        if addr < SFR_END {
+        if addr <= at::ME2 {
             return Ok(self.read_sfr(addr).into());
         }
         let now = self.chip.clocks.mclk.time_of(at);
@@ -117,7 +121,7 @@ impl F1xx {
     ) -> Result<(), Fault> {
         let Masked { addr, value, mask } = to;
         let now = self.chip.clocks.mclk.time_of(at);
-        if addr < SFR_END {
+        if addr <= at::ME2 {
             return self.write_sfr(addr, value as u8, (at, now), env);
         }
         let (slot, off, shift) = Self::place_of(addr);
@@ -132,7 +136,7 @@ impl F1xx {
         }
         let mut cx = cx!(self, env, addr, at, now);
         let trigger = |i: u16| value >> (4 * i) & 0xF;
-        if addr == DMACTL && (0..3).any(|i| matches!(trigger(i), 5 | 11..=13 | 15)) {
+        if addr == at::DMACTL0 && (0..3).any(|i| matches!(trigger(i), 5 | 11..=13 | 15)) {
             return Err(cx.refuse(
                 "DMA triggers from DAC12, the multiplier and the pin DMAE0 are not modelled",
             ));
@@ -143,7 +147,7 @@ impl F1xx {
             Slot::svs(_) => self.supervise(env, now),
             Slot::flash(_) => self.book_flash(env, now, at),
             // UTXIFGx falls with the write; where the shift register is free it rises again at once.
-            Slot::usarts(i) if off == UXTXBUF => self.see_fall([4, 10][usize::from(i)]),
+            Slot::usarts(i) if off == U0TXBUF => self.see_fall([4, 10][usize::from(i)]),
             Slot::clock(_) => {
                 let (surroundings, speed) = (dco_at(env), &self.facts.speed);
                 let fastest_hz = self.chip.blocks.clock.mclk_fastest_hz(&self.facts, surroundings);

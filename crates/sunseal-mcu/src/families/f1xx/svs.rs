@@ -3,17 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430x1xx::svs::{PORON, SVSFG, SVSON, SVSOP};
 use sunseal_trace::Picos;
 
 use crate::blocks::{Block, Ctx};
 use crate::clock::Clocks;
 use crate::device::{F1xx, us};
 use crate::instruments::taint::Follow;
-
-const PORON: u8 = 0x08;
-const SVSON: u8 = 0x04;
-const SVSOP: u8 = 0x02;
-const SVSFG: u8 = 0x01;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Svs {

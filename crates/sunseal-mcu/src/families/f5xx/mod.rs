@@ -9,6 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::msp430::{Timing, Width, sr};
+use sunseal_registers::msp430fr5xx::sys::{SYSSNIV, SYSUNIV};
+use sunseal_registers::msp430x5xx::flash::ACCVIE;
 use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos};
 
 use crate::accounts::{self, Event, Names};
@@ -21,8 +23,8 @@ use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::reference::Ref;
 use crate::blocks::serial::Serial as _;
-use crate::blocks::sfr::{self, Sfr};
-use crate::blocks::sys::{self, Sys};
+use crate::blocks::sfr::Sfr;
+use crate::blocks::sys::Sys;
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::usci::Usci;
 use crate::blocks::wdt_a::WdtA;
@@ -196,7 +198,7 @@ impl F5xx {
     fn read_register(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u16, Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
         let (slot, off) = self.slot_at(addr);
-        if let (Slot::sys(_), sys::SYSSNIV | sys::SYSUNIV) = (slot, off) {
+        if let (Slot::sys(_), SYSSNIV | SYSUNIV) = (slot, off) {
             return Ok(self.take_nmi(off));
         }
         let mut cx = cx!(self, env, addr, at, now);
@@ -209,7 +211,7 @@ impl F5xx {
 
     /// The vector of the pending system or user NMI, which is cleared.
     fn take_nmi(&mut self, off: u32) -> u16 {
-        if off == sys::SYSSNIV {
+        if off == SYSSNIV {
             let Some((code, flag)) = self.chip.blocks.pmm.snmi() else { return 0 };
             self.chip.blocks.pmm.clear(flag);
             return code;
@@ -409,7 +411,7 @@ impl Peripherals for F5xx {
         let b = &self.chip.blocks;
         b.wdt.resets()
             || b.pmm.snmi_possible()
-            || b.sfr.ie1 & sfr::ACCVIE != 0 && b.flash.busy_until().is_some()
+            || b.sfr.ie1 & ACCVIE != 0 && b.flash.busy_until().is_some()
     }
 
     fn pins_may_wake(&self) -> bool {

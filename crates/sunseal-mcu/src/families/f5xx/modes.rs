@@ -3,6 +3,9 @@
 
 use std::ops::Range;
 
+use sunseal_registers::msp430fr5xx::sfr::{NMIIFG, OFIFG};
+use sunseal_registers::msp430x5xx::flash::ACCVIE;
+
 use super::*;
 
 impl F5xx {
@@ -105,18 +108,18 @@ impl F5xx {
 
     pub(super) fn note_faults(&mut self) {
         if std::mem::take(&mut self.fx.ofifg) || self.chip.blocks.ucs.has_faults() {
-            self.chip.blocks.sfr.ifg1 |= sfr::OFIFG;
+            self.chip.blocks.sfr.ifg1 |= OFIFG;
         }
     }
 
     pub(super) fn user_nmi(&self) -> Option<u16> {
         let c = &self.chip.blocks;
         let on = c.sfr.ie1 & c.sfr.ifg1;
-        if on & sfr::NMIIFG != 0 {
+        if on & NMIIFG != 0 {
             Some(2)
-        } else if on & sfr::OFIFG != 0 {
+        } else if on & OFIFG != 0 {
             Some(4)
-        } else if c.sfr.ie1 & sfr::ACCVIE != 0 && c.flash.access_violation() {
+        } else if c.sfr.ie1 & ACCVIE != 0 && c.flash.access_violation() {
             Some(6)
         } else {
             None

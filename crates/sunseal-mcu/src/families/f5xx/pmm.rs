@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430x5xx::pmm::*;
 use sunseal_trace::Picos;
 
 use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
@@ -11,41 +12,10 @@ use crate::device::us;
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 
-const PMMCTL0: u32 = 0x00;
-const PMMCTL1: u32 = 0x02;
-const SVSMHCTL: u32 = 0x04;
-const SVSMLCTL: u32 = 0x06;
-const SVSMIO: u32 = 0x08;
-const PMMIFG: u32 = 0x0C;
-const PMMRIE: u32 = 0x0E;
-const PM5CTL0: u32 = 0x10;
-
 const PMMPW_HIGH: u16 = 0xA5;
 const PMMPW_READ: u16 = 0x9600;
-const PMMCOREV: u16 = 0x0003;
-const PMMSWBOR: u16 = 0x0004;
-const PMMSWPOR: u16 = 0x0008;
-const PMMREGOFF: u16 = 0x0010;
 
-const SVSMRRL: u16 = 0x0007;
-const SVSMDLYST: u16 = 0x0008;
-const SVSRVL: u16 = 0x0300;
-const SVSE: u16 = 0x0400;
-const SVSFP: u16 = 0x0800;
-const SVME: u16 = 0x4000;
-const SVMFP: u16 = 0x8000;
-
-const SVSMLDLYIFG: u16 = 0x0001;
-const SVMLIFG: u16 = 0x0002;
-const SVMLVLRIFG: u16 = 0x0004;
-const SVSMHDLYIFG: u16 = 0x0010;
-const SVMHIFG: u16 = 0x0020;
-const SVMHVLRIFG: u16 = 0x0040;
-const PMMBORIFG: u16 = 0x0100;
-const PMMPORIFG: u16 = 0x0400;
-const SVSHIFG: u16 = 0x1000;
 const INTERRUPTS: u16 = 0x0077;
-const SVSHPE: u16 = 0x1000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pmm {
@@ -68,8 +38,8 @@ pub(crate) struct Pmm {
 impl Pmm {
     pub fn new() -> Self {
         Self {
-            svsmhctl: SVSE | SVME,
-            svsmlctl: SVSE | SVME,
+            svsmhctl: SVSHE | SVMHE,
+            svsmlctl: SVSHE | SVMHE,
             svsmio: 0x0020,
             rie: 0x1100,
             ..Self::default()
@@ -83,8 +53,8 @@ impl Pmm {
             ResetKind::Puc => self.unlocked = false,
             ResetKind::Por => {
                 self.unlocked = false;
-                self.svsmhctl = SVSE | SVME | (self.svsmhctl & 0x0307);
-                self.svsmlctl = SVSE | SVME | (self.svsmlctl & 0x0307);
+                self.svsmhctl = SVSHE | SVMHE | (self.svsmhctl & 0x0307);
+                self.svsmlctl = SVSHE | SVMHE | (self.svsmlctl & 0x0307);
             }
             ResetKind::Bor => {
                 *self = Self::new();
@@ -95,14 +65,14 @@ impl Pmm {
 
     /// Wake-up from LPM2 to LPM4 is fast: SVSL off, or in full-performance mode.
     pub fn wakes_fast(&self) -> bool {
-        (self.svsmlctl & SVSE == 0 || self.svsmlctl & SVSFP != 0)
-            && (self.svsmlctl & SVME == 0 || self.svsmlctl & SVMFP != 0)
+        (self.svsmlctl & SVSHE == 0 || self.svsmlctl & SVSHFP != 0)
+            && (self.svsmlctl & SVMHE == 0 || self.svsmlctl & SVMHFP != 0)
     }
 
     /// The supply level below which SVSH resets, as an index of the device's table.
     pub fn svsh_level(&self) -> Option<usize> {
-        (self.svsmhctl & SVSE != 0 && self.rie & SVSHPE != 0)
-            .then_some(usize::from((self.svsmhctl & SVSRVL) >> 8))
+        (self.svsmhctl & SVSHE != 0 && self.rie & SVSHPE != 0)
+            .then_some(usize::from((self.svsmhctl & SVSHRVL) >> 8))
     }
 
     pub fn svsh_settles(&self) -> bool {
@@ -110,7 +80,7 @@ impl Pmm {
     }
 
     pub fn svsh_full_performance(&self) -> bool {
-        self.svsmhctl & SVSFP != 0
+        self.svsmhctl & SVSHFP != 0
     }
 
     pub fn note_svsh(&mut self) {
@@ -118,13 +88,13 @@ impl Pmm {
     }
 
     fn supply_flags(&mut self, cx: &Ctx<'_>) {
-        if self.svsmhctl & SVME != 0 {
-            let level = cx.dev.f5xx().svs.svsh_rising_v[usize::from(self.svsmhctl & SVSMRRL)];
+        if self.svsmhctl & SVMHE != 0 {
+            let level = cx.dev.f5xx().svs.svsh_rising_v[usize::from(self.svsmhctl & SVSMHRRL)];
             if cx.vcc_v < level {
                 self.ifg |= SVMHIFG;
             }
         }
-        if self.svsmlctl & SVME != 0 && u16::from(self.level) < (self.svsmlctl & SVSMRRL).min(3) {
+        if self.svsmlctl & SVMHE != 0 && u16::from(self.level) < (self.svsmlctl & SVSMHRRL).min(3) {
             self.ifg |= SVMLIFG;
         }
     }
@@ -188,7 +158,7 @@ impl Pmm {
         if due(&mut self.vcore_settled) {
             self.level = (self.ctl0 & PMMCOREV) as u8;
             cx.fx.clocks = true;
-            if u16::from(self.level) >= (self.svsmlctl & SVSMRRL).min(3) {
+            if u16::from(self.level) >= (self.svsmlctl & SVSMHRRL).min(3) {
                 self.ifg |= SVMLVLRIFG;
             }
         }
@@ -227,8 +197,8 @@ impl Block for Pmm {
         Ok(match off {
             PMMCTL0 => PMMPW_READ | self.ctl0,
             PMMCTL1 => self.ctl1,
-            SVSMHCTL => self.svsmhctl | if self.high_settled.is_some() { SVSMDLYST } else { 0 },
-            SVSMLCTL => self.svsmlctl | if self.low_settled.is_some() { SVSMDLYST } else { 0 },
+            SVSMHCTL => self.svsmhctl | if self.high_settled.is_some() { SVSMHDLYST } else { 0 },
+            SVSMLCTL => self.svsmlctl | if self.low_settled.is_some() { SVSMHDLYST } else { 0 },
             SVSMIO => self.svsmio,
             PMMIFG => self.ifg,
             PMMRIE => self.rie,
@@ -260,13 +230,13 @@ impl Block for Pmm {
             PMMCTL0 => return self.write_ctl0(value, cx),
             PMMCTL1 => self.ctl1 = merge(self.ctl1, value, mask),
             SVSMHCTL => {
-                self.svsmhctl = merge(self.svsmhctl, value, mask) & !SVSMDLYST;
-                let fast = self.svsmhctl & SVSFP != 0;
+                self.svsmhctl = merge(self.svsmhctl, value, mask) & !SVSMHDLYST;
+                let fast = self.svsmhctl & SVSHFP != 0;
                 self.high_settled = Some(cx.now.0 + Self::delay(fast, cx).0);
             }
             SVSMLCTL => {
-                self.svsmlctl = merge(self.svsmlctl, value, mask) & !SVSMDLYST;
-                let fast = self.svsmlctl & SVSFP != 0;
+                self.svsmlctl = merge(self.svsmlctl, value, mask) & !SVSMHDLYST;
+                let fast = self.svsmlctl & SVSHFP != 0;
                 self.low_settled = Some(cx.now.0 + Self::delay(fast, cx).0);
                 self.supply_flags(cx);
             }

@@ -4,21 +4,16 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_isa::msp430::sr;
+use sunseal_registers::msp430x5xx::ucs::{
+    ACLKREQEN, DCOFFG, SMCLKOFF, SMCLKREQEN, XT1LFOFFG, XT1OFF, XT2OFF, XT2OFFG,
+};
 
 use crate::blocks::{Block, Ctx, merge};
 use crate::device::F5xx;
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 
-const DCOFFG: u16 = 0x0001;
-const XT1LFOFFG: u16 = 0x0002;
-const XT2OFFG: u16 = 0x0008;
 const FAULTS: u16 = 0x000F;
-const SMCLKREQEN: u16 = 0x0004;
-const ACLKREQEN: u16 = 0x0001;
-const SMCLKOFF: u16 = 0x0002;
-const XT1OFF: u16 = 0x0001;
-const XT2OFF: u16 = 0x0100;
 const FLLREFDIV: [u32; 8] = [1, 2, 4, 8, 12, 16, 16, 16];
 
 /// A clock source.

@@ -4,6 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::cs::{
+    ACLKREQEN, CSKEY, HFXTOFF, HFXTOFFG, LFXTOFF, LFXTOFFG, SMCLKOFF, SMCLKREQEN,
+};
 use sunseal_trace::Picos;
 
 use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
@@ -15,18 +18,7 @@ const CSCTL0: usize = 0;
 const CSCTL4: usize = 4;
 const CSCTL5: usize = 5;
 
-const KEY: u16 = 0xA500;
 const KEY_READ: u16 = 0x9600;
-
-const LFXTOFF: u16 = 0x0001;
-const SMCLKOFF: u16 = 0x0002;
-const HFXTOFF: u16 = 0x0100;
-
-const LFXTOFFG: u16 = 0x0001;
-const HFXTOFFG: u16 = 0x0002;
-
-const ACLKREQEN: u16 = 0x0001;
-const SMCLKREQEN: u16 = 0x0004;
 
 /// Bits that exist, by register.
 const BITS: [u16; 7] = [0, 0x004E, 0x0777, 0x0777, 0xDDDB, 0x00C3, 0x000F];
@@ -215,7 +207,7 @@ impl Block for Cs {
         let i = off as usize / 2;
         if i == CSCTL0 {
             if mask & 0xFF00 != 0 {
-                self.unlocked = value & 0xFF00 == KEY;
+                self.unlocked = value & 0xFF00 == CSKEY;
                 if !self.unlocked && mask == 0xFFFF {
                     cx.reset(ResetKind::Puc, cause::CSPW);
                 }

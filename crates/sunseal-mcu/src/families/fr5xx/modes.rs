@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clock lines, operating point, low-power modes and the ways out of them.
 
+use sunseal_registers::msp430fr5xx::sfr::{NMIIFG, OFIFG};
+
 use super::*;
 
 impl Fr5xx {
@@ -125,15 +127,15 @@ impl Fr5xx {
 
     pub(super) fn note_faults(&mut self) {
         if std::mem::take(&mut self.fx.ofifg) || self.chip.blocks.cs.has_faults() {
-            self.chip.blocks.sfr.ifg1 |= sfr::OFIFG;
+            self.chip.blocks.sfr.ifg1 |= OFIFG;
         }
     }
 
     pub(super) fn user_nmi(&self) -> Option<u16> {
         let on = self.chip.blocks.sfr.ie1 & self.chip.blocks.sfr.ifg1;
         match () {
-            () if on & sfr::NMIIFG != 0 => Some(2),
-            () if on & sfr::OFIFG != 0 => Some(4),
+            () if on & NMIIFG != 0 => Some(2),
+            () if on & OFIFG != 0 => Some(4),
             () => None,
         }
     }

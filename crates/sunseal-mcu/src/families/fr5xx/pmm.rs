@@ -3,28 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp430fr5xx::pmm::*;
 
 use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
 use crate::instruments::taint::Follow;
 
-const PMMCTL0: u32 = 0x00;
-const PMMIFG: u32 = 0x0A;
-const PM5CTL0: u32 = 0x10;
-
-const PMMPW: u16 = 0xA500;
 const PMMPW_READ: u16 = 0x9600;
-const PMMSWBOR: u16 = 0x0004;
-const PMMSWPOR: u16 = 0x0008;
-const PMMREGOFF: u16 = 0x0010;
-const SVSHE: u16 = 0x0040;
 
-const PMMBORIFG: u16 = 0x0100;
-const PMMPORIFG: u16 = 0x0400;
-const SVSHIFG: u16 = 0x2000;
-const PMMLPM5IFG: u16 = 0x8000;
 const FLAGS: u16 = 0xA700;
-
-const LOCKLPM5: u16 = 0x0001;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PmmFr {

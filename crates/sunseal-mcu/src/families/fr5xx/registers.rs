@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Accesses to registers, what they lead to outside their block, resets.
 
+use sunseal_registers::msp430fr5xx::sys::{SYSSNIV, SYSUNIV};
+
 use super::*;
 
 impl Fr5xx {
@@ -15,7 +17,7 @@ impl Fr5xx {
     ) -> Result<u16, Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
         let (slot, off) = self.slot_at(addr);
-        if let (Slot::sys(_), sys::SYSSNIV | sys::SYSUNIV) = (slot, off) {
+        if let (Slot::sys(_), SYSSNIV | SYSUNIV) = (slot, off) {
             return Ok(self.take_nmi(off));
         }
         let mut cx = cx!(self, env, addr, at, now);
@@ -29,7 +31,7 @@ impl Fr5xx {
 
     /// The vector of the pending system or user NMI, which is cleared.
     pub(super) fn take_nmi(&mut self, off: u32) -> u16 {
-        if off == sys::SYSSNIV {
+        if off == SYSSNIV {
             let code = self.system_nmi().unwrap_or(0);
             match code {
                 0 => {}

@@ -3,39 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::cs::*;
 use sunseal_trace::Picos;
 
 use crate::blocks::wide::{Block, Cx, P4, merge};
 use crate::device::{Msp432, us};
 use crate::instruments::lint::LintKind;
 
-const KEY: u32 = 0x00;
-const CTL0: u32 = 0x04;
-const CTL1: u32 = 0x08;
-const CTL2: u32 = 0x0C;
-const CTL3: u32 = 0x10;
-const CLKEN: u32 = 0x30;
-const STAT: u32 = 0x34;
-const IE: u32 = 0x40;
-const IFG: u32 = 0x48;
-const CLRIFG: u32 = 0x50;
-const SETIFG: u32 = 0x58;
-const DCOERCAL0: u32 = 0x60;
-const DCOERCAL1: u32 = 0x64;
-
-const CSKEY: u32 = 0x695A;
 const CSKEY_READ: u32 = 0xA596;
 
-const DCORES: u32 = 1 << 22;
-const DCOEN: u32 = 1 << 23;
-const LFXT_EN: u32 = 1 << 8;
-const LFXTBYPASS: u32 = 1 << 9;
-const HFXT_EN: u32 = 1 << 24;
-const HFXTBYPASS: u32 = 1 << 25;
-const REFOFSEL: u32 = 1 << 15;
-
-const LFXTIFG: u32 = 1 << 0;
-const HFXTIFG: u32 = 1 << 1;
 const FLAGS: u32 = LFXTIFG | HFXTIFG | 1 << 6 | 1 << 8 | 1 << 9;
 
 /// Where a clock comes from.
@@ -273,28 +249,28 @@ impl Cs {
 impl Block<P4> for Cs {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            KEY => CSKEY_READ,
-            CTL0 => self.ctl0,
-            CTL1 => self.ctl1,
-            CTL2 => self.ctl2,
-            CTL3 => self.ctl3,
-            CLKEN => self.clken,
-            STAT => self.stat(cx.now, cx.dev.msp432()),
-            IE => self.ie,
-            IFG => self.ifg,
-            CLRIFG | SETIFG => 0,
-            DCOERCAL0 => self.dcoercal[0],
-            DCOERCAL1 => self.dcoercal[1],
+            CSKEY => CSKEY_READ,
+            CSCTL0 => self.ctl0,
+            CSCTL1 => self.ctl1,
+            CSCTL2 => self.ctl2,
+            CSCTL3 => self.ctl3,
+            CSCLKEN => self.clken,
+            CSSTAT => self.stat(cx.now, cx.dev.msp432()),
+            CSIE => self.ie,
+            CSIFG => self.ifg,
+            CSCLRIFG | CSSETIFG => 0,
+            CSDCOERCAL0 => self.dcoercal[0],
+            CSDCOERCAL1 => self.dcoercal[1],
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        if off == KEY {
-            self.unlocked = mask & 0xFFFF == 0xFFFF && value & 0xFFFF == CSKEY;
+        if off == CSKEY {
+            self.unlocked = mask & 0xFFFF == 0xFFFF && value & 0xFFFF == CSKEY_VAL;
             return Ok(());
         }
-        if off == STAT || off == IFG {
+        if off == CSSTAT || off == CSIFG {
             return Ok(());
         }
         if !self.unlocked {
@@ -303,7 +279,7 @@ impl Block<P4> for Cs {
             return Ok(());
         }
         match off {
-            CTL0 => {
+            CSCTL0 => {
                 let new = merge(self.ctl0, value, mask) & 0x00C7_03FF;
                 if new & DCORES != 0 {
                     return Err(cx.refuse(
@@ -315,15 +291,15 @@ impl Block<P4> for Cs {
                     cx.lint(LintKind::DcoRange);
                 }
             }
-            CTL1 => self.ctl1 = merge(self.ctl1, value, mask) & 0x7777_1777,
-            CTL2 => self.ctl2 = merge(self.ctl2, value, mask) & 0x0371_0303,
-            CTL3 => self.ctl3 = merge(self.ctl3, value, mask) & 0xBB,
-            CLKEN => self.clken = merge(self.clken, value, mask) & 0x870F,
-            IE => self.ie = merge(self.ie, value, mask) & FLAGS,
-            CLRIFG => self.ifg &= !(value & mask),
-            SETIFG => self.ifg |= value & mask & FLAGS,
-            DCOERCAL0 => self.dcoercal[0] = merge(self.dcoercal[0], value, mask),
-            DCOERCAL1 => self.dcoercal[1] = merge(self.dcoercal[1], value, mask),
+            CSCTL1 => self.ctl1 = merge(self.ctl1, value, mask) & 0x7777_1777,
+            CSCTL2 => self.ctl2 = merge(self.ctl2, value, mask) & 0x0371_0303,
+            CSCTL3 => self.ctl3 = merge(self.ctl3, value, mask) & 0xBB,
+            CSCLKEN => self.clken = merge(self.clken, value, mask) & 0x870F,
+            CSIE => self.ie = merge(self.ie, value, mask) & FLAGS,
+            CSCLRIFG => self.ifg &= !(value & mask),
+            CSSETIFG => self.ifg |= value & mask & FLAGS,
+            CSDCOERCAL0 => self.dcoercal[0] = merge(self.dcoercal[0], value, mask),
+            CSDCOERCAL1 => self.dcoercal[1] = merge(self.dcoercal[1], value, mask),
             _ => return Err(cx.no_register()),
         }
         self.settle(cx.now, cx.dev.msp432());

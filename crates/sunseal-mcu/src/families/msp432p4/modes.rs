@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Low-power modes: how sleep begins, what it leaves running, how it ends, and which RAM it keeps.
 
+use sunseal_registers::msp432p4::pcm::{LPM_INVALID_CLK_IFG, LPM_INVALID_TR_IFG};
+
 use super::*;
 use crate::blocks::wide::Half;
 
@@ -16,9 +18,9 @@ impl Soc {
                 || r.blocks.adc[0].busy()
                 || !r.blocks.wdt[0].held() && !r.blocks.wdt[0].low_frequency();
             if r.blocks.pcm[0].refuses(deep) {
-                r.blocks.pcm[0].flag(pcm::LPM_INVALID_TR);
+                r.blocks.pcm[0].flag(LPM_INVALID_TR_IFG);
             } else if clocks_asked && !r.blocks.pcm[0].forces_entry() {
-                r.blocks.pcm[0].flag(pcm::LPM_INVALID_CLK);
+                r.blocks.pcm[0].flag(LPM_INVALID_CLK_IFG);
             } else {
                 sleep = match deep {
                     Deep::Lpm3 if r.blocks.rtc[0].held() && r.blocks.wdt[0].held() => Sleep::Lpm4,

@@ -4,31 +4,17 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::pcm::*;
+use sunseal_registers::msp432p4::pss::*;
 use sunseal_trace::Picos;
 
 use crate::blocks::wide::{Block, Cx, Lines, P4, merge};
 use crate::device::{Msp432, us};
 use crate::instruments::lint::LintKind;
 
-const CTL0: u32 = 0x00;
-const CTL1: u32 = 0x04;
-const IE: u32 = 0x08;
-const IFG: u32 = 0x0C;
-const CLRIFG: u32 = 0x10;
-
-const KEY: u32 = 0x695A_0000;
 const KEY_READ: u32 = 0xA596_0000;
 
-pub(crate) const LPM_INVALID_TR: u32 = 1 << 0;
-pub(crate) const LPM_INVALID_CLK: u32 = 1 << 1;
-const AM_INVALID_TR: u32 = 1 << 2;
-const DCDC_ERROR: u32 = 1 << 6;
-const FLAGS: u32 = LPM_INVALID_TR | LPM_INVALID_CLK | AM_INVALID_TR | DCDC_ERROR;
-
-const LOCKLPM5: u32 = 1 << 0;
-const LOCKBKUP: u32 = 1 << 1;
-const FORCE_LPM_ENTRY: u32 = 1 << 2;
-const PMR_BUSY: u32 = 1 << 8;
+const FLAGS: u32 = LPM_INVALID_TR_IFG | LPM_INVALID_CLK_IFG | AM_INVALID_TR_IFG | DCDC_ERROR_IFG;
 
 const LPMR_LPM3: u32 = 0x0;
 const LPMR_LPM35: u32 = 0xA;
@@ -62,7 +48,7 @@ pub(crate) struct Pcm {
 impl Pcm {
     /// Behind a wake-up from LPM3.5 or LPM4.5 the pins, and the RTC, stay locked.
     pub fn lock(&mut self, backup: bool) {
-        self.ctl1 |= LOCKLPM5 | if backup { LOCKBKUP } else { 0 };
+        self.ctl1 |= PCMCTL1_LOCKLPM5 | if backup { LOCKBKUP } else { 0 };
     }
 
     pub fn vcore(&self) -> u8 {
@@ -139,12 +125,12 @@ impl Pcm {
         let known = matches!(amr, 0 | 1 | 4 | 5 | 8 | 9);
         let Some(time_us) = Self::transition_us(self.mode, amr, cx.dev.msp432()).filter(|_| known)
         else {
-            self.ifg |= AM_INVALID_TR;
+            self.ifg |= AM_INVALID_TR_IFG;
             return Ok(());
         };
         if amr & DCDC != 0 && cx.vcc_v < cx.dev.msp432().pcm.dcdc_vcc_min_v {
             // The regulator does not start and the LDO goes on.
-            self.ifg |= DCDC_ERROR;
+            self.ifg |= DCDC_ERROR_IFG;
             return Ok(());
         }
         self.amr = amr;
@@ -156,29 +142,29 @@ impl Pcm {
 impl Block<P4> for Pcm {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            CTL0 => KEY_READ | self.mode << 8 | self.lpmr << 4 | self.amr,
-            CTL1 => KEY_READ | self.ctl1 | if self.until.is_some() { PMR_BUSY } else { 0 },
-            IE => self.ie,
-            IFG => self.ifg,
-            CLRIFG => 0,
+            PCMCTL0 => KEY_READ | self.mode << 8 | self.lpmr << 4 | self.amr,
+            PCMCTL1 => KEY_READ | self.ctl1 | if self.until.is_some() { PMR_BUSY } else { 0 },
+            PCMIE => self.ie,
+            PCMIFG => self.ifg,
+            PCMCLRIFG => 0,
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        let keyed = mask == u32::MAX && value & 0xFFFF_0000 == KEY;
+        let keyed = mask == u32::MAX && value & 0xFFFF_0000 == PCMKEY;
         match off {
-            CTL0 | CTL1 if !keyed => cx.lint(LintKind::LockedBits),
+            PCMCTL0 | PCMCTL1 if !keyed => cx.lint(LintKind::LockedBits),
             // While a transition runs the register is locked.
-            CTL0 if self.until.is_some() => cx.lint(LintKind::LockedBits),
-            CTL0 => self.request(value, cx)?,
-            CTL1 => {
-                self.ctl1 = value & (FORCE_LPM_ENTRY | self.ctl1 & (LOCKLPM5 | LOCKBKUP));
+            PCMCTL0 if self.until.is_some() => cx.lint(LintKind::LockedBits),
+            PCMCTL0 => self.request(value, cx)?,
+            PCMCTL1 => {
+                self.ctl1 = value & (FORCE_LPM_ENTRY | self.ctl1 & (PCMCTL1_LOCKLPM5 | LOCKBKUP));
                 cx.fx.clocks = true;
             }
-            IE => self.ie = merge(self.ie, value, mask) & FLAGS,
-            IFG => {}
-            CLRIFG => self.ifg &= !(value & mask),
+            PCMIE => self.ie = merge(self.ie, value, mask) & FLAGS,
+            PCMIFG => {}
+            PCMCLRIFG => self.ifg &= !(value & mask),
             _ => return Err(cx.no_register()),
         }
         Ok(())
@@ -196,17 +182,6 @@ impl Block<P4> for Pcm {
         self.until.is_some()
     }
 }
-
-const PSS_KEY: u32 = 0x00;
-const PSS_CTL0: u32 = 0x04;
-const PSS_IE: u32 = 0x34;
-const PSS_IFG: u32 = 0x38;
-const PSS_CLRIFG: u32 = 0x3C;
-const SVSMHOFF: u32 = 1;
-const SVSMHLP: u32 = 2;
-const SVSMHS: u32 = 4;
-const SVMHOE: u32 = 1 << 6;
-const DCDC_FORCE: u32 = 1 << 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pss {
@@ -234,19 +209,19 @@ impl Pss {
 impl Block<P4> for Pss {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            PSS_KEY => 0xA596,
-            PSS_CTL0 => self.ctl0,
-            PSS_IE => self.ie,
-            PSS_IFG | PSS_CLRIFG => 0,
+            PSSKEY => 0xA596,
+            PSSCTL0 => self.ctl0,
+            PSSIE => self.ie,
+            PSSIFG | PSSCLRIFG => 0,
             _ => return Err(cx.no_register()),
         })
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         match off {
-            PSS_KEY => self.unlocked = mask & 0xFFFF == 0xFFFF && value & 0xFFFF == 0x695A,
-            PSS_CTL0 if !self.unlocked => cx.lint(LintKind::LockedBits),
-            PSS_CTL0 => {
+            PSSKEY => self.unlocked = mask & 0xFFFF == 0xFFFF && value & 0xFFFF == 0x695A,
+            PSSCTL0 if !self.unlocked => cx.lint(LintKind::LockedBits),
+            PSSCTL0 => {
                 let new = merge(self.ctl0, value, mask) & 0x34FF;
                 if new & (SVSMHS | SVMHOE | DCDC_FORCE) != 0 {
                     return Err(cx.refuse(
@@ -255,8 +230,8 @@ impl Block<P4> for Pss {
                 }
                 self.ctl0 = new;
             }
-            PSS_IE => self.ie = merge(self.ie, value, mask) & 2,
-            PSS_IFG | PSS_CLRIFG => {}
+            PSSIE => self.ie = merge(self.ie, value, mask) & 2,
+            PSSIFG | PSSCLRIFG => {}
             _ => return Err(cx.no_register()),
         }
         Ok(())

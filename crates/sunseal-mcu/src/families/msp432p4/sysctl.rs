@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::msp432p4::{rstctl::*, sysctl::*};
 
 use crate::blocks::wide::{Class, Cx, merge};
 
@@ -79,16 +80,16 @@ impl Sysctl {
     pub fn read(&self, off: u32, nmi_flags: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
         const READY: u32 = 1 << 16;
         Ok(match off {
-            0x0000 => 0,
-            0x0004 => self.nmi | (nmi_flags & self.nmi & 7) << 16,
-            0x0008 => self.wdt_hard,
-            0x000C => self.halt,
-            0x0010 => 64 * 1024,
-            0x0014 => self.banks | READY,
-            0x0018 => self.retained() | READY,
-            0x0020 => 256 * 1024,
-            0x0030 => self.glitch,
-            0x1020 => 0,
+            SYS_REBOOT_CTL => 0,
+            SYS_NMI_CTLSTAT => self.nmi | (nmi_flags & self.nmi & 7) << 16,
+            SYS_WDTRESET_CTL => self.wdt_hard,
+            SYS_PERIHALT_CTL => self.halt,
+            SYS_SRAM_SIZE => 64 * 1024,
+            SYS_SRAM_BANKEN => self.banks | READY,
+            SYS_SRAM_BANKRET => self.retained() | READY,
+            SYS_FLASH_SIZE => 256 * 1024,
+            SYS_DIO_GLTFLT_CTL => self.glitch,
+            SYS_SYSTEM_STAT => 0,
             _ => return Err(cx.no_register()),
         })
     }
@@ -96,12 +97,12 @@ impl Sysctl {
     pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let keyed = value & mask & 0xFF00 == KEY;
         match off {
-            0x0000 => {
+            SYS_REBOOT_CTL => {
                 if keyed && value & 1 != 0 {
                     cx.fx.ask(Class::Reboot, 0);
                 }
             }
-            0x0004 => {
+            SYS_NMI_CTLSTAT => {
                 let new = merge(self.nmi, value, mask) & 0xF;
                 if new & 8 != 0 {
                     return Err(cx.refuse(
@@ -110,19 +111,19 @@ impl Sysctl {
                 }
                 self.nmi = new;
             }
-            0x0008 => self.wdt_hard = merge(self.wdt_hard, value, mask) & 3,
+            SYS_WDTRESET_CTL => self.wdt_hard = merge(self.wdt_hard, value, mask) & 3,
             // It acts while a debugger halts the CPU: never here.
-            0x000C => self.halt = merge(self.halt, value, mask) & 0xFFFF,
-            0x0010 | 0x0020 | 0x1020 => {}
-            0x0014 => {
+            SYS_PERIHALT_CTL => self.halt = merge(self.halt, value, mask) & 0xFFFF,
+            SYS_SRAM_SIZE | SYS_FLASH_SIZE | SYS_SYSTEM_STAT => {}
+            SYS_SRAM_BANKEN => {
                 let asked = merge(self.banks, value, mask) & 0xFE;
                 // All banks below the highest that is on are on too.
                 self.banks = if asked == 0 { 1 } else { (2 << asked.ilog2()) - 1 };
                 cx.fx.memory = true;
             }
-            0x0018 => self.retained = merge(self.retained, value, mask) & 0xFF,
-            0x0030 => self.glitch = merge(self.glitch, value, mask) & 1,
-            0x1010 => {
+            SYS_SRAM_BANKRET => self.retained = merge(self.retained, value, mask) & 0xFF,
+            SYS_DIO_GLTFLT_CTL => self.glitch = merge(self.glitch, value, mask) & 1,
+            SYS_RESET_REQ => {
                 if keyed && value & 2 != 0 {
                     cx.fx.ask(Class::Reboot, 0);
                 } else if keyed && value & 1 != 0 {
@@ -136,12 +137,23 @@ impl Sysctl {
 
     pub fn read_rstctl(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            0x000 | 0x008 | 0x00C | 0x014 | 0x018 | 0x104 | 0x10C | 0x114 | 0x11C => 0,
-            0x004 => self.hard,
-            0x010 => self.soft,
-            0x100 => self.pss,
+            RSTCTL_RESET_REQ
+            | RSTCTL_HARDRESET_CLR
+            | RSTCTL_HARDRESET_SET
+            | RSTCTL_SOFTRESET_CLR
+            | RSTCTL_SOFTRESET_SET
+            | RSTCTL_PSSRESET_CLR
+            | RSTCTL_PCMRESET_CLR
+            | RSTCTL_PINRESET_CLR
+            | RSTCTL_REBOOTRESET_CLR => 0,
+            RSTCTL_HARDRESET_STAT => self.hard,
+            RSTCTL_SOFTRESET_STAT => self.soft,
+            RSTCTL_PSSRESET_STAT => self.pss,
             // PCM, pins, reboot and CS resets: none of them is distinguished here.
-            0x108 | 0x110 | 0x118 | 0x120 => 0,
+            RSTCTL_PCMRESET_STAT
+            | RSTCTL_PINRESET_STAT
+            | RSTCTL_REBOOTRESET_STAT
+            | RSTCTL_CSRESET_STAT => 0,
             _ => return Err(cx.no_register()),
         })
     }
@@ -155,23 +167,27 @@ impl Sysctl {
     ) -> Result<(), Fault> {
         let v = value & mask;
         match off {
-            0x000 if v & 0xFF00 == KEY => {
+            RSTCTL_RESET_REQ if v & 0xFF00 == KEY => {
                 if v & HARD_REQ != 0 {
                     cx.fx.ask(Class::Hard, SOURCE_REQUEST);
                 } else if v & SOFT_REQ != 0 {
                     cx.fx.ask(Class::Soft, SOURCE_REQUEST);
                 }
             }
-            0x008 => self.hard &= !v,
-            0x014 => self.soft &= !v,
-            0x00C | 0x018 => {
+            RSTCTL_HARDRESET_CLR => self.hard &= !v,
+            RSTCTL_SOFTRESET_CLR => self.soft &= !v,
+            RSTCTL_HARDRESET_SET | RSTCTL_SOFTRESET_SET => {
                 let class = if off == 0x00C { Class::Hard } else { Class::Soft };
                 if v & 0xFFFF != 0 {
                     cx.fx.ask(class, v.trailing_zeros() as u8);
                 }
             }
-            0x104 => self.pss &= if v & 1 != 0 { 0 } else { u32::MAX },
-            0x000 | 0x004 | 0x010 | 0x100 | 0x108..=0x124 => {}
+            RSTCTL_PSSRESET_CLR => self.pss &= if v & 1 != 0 { 0 } else { u32::MAX },
+            RSTCTL_RESET_REQ
+            | RSTCTL_HARDRESET_STAT
+            | RSTCTL_SOFTRESET_STAT
+            | RSTCTL_PSSRESET_STAT
+            | RSTCTL_PCMRESET_STAT..=RSTCTL_CSRESET_CLR => {}
             _ => return Err(cx.no_register()),
         }
         Ok(())

@@ -3,68 +3,28 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_registers::stm32l4::rcc::*;
 use sunseal_trace::Picos;
 
 use crate::blocks::st::{Cause, Cx, merge, only};
 use crate::device::{Stm32l4, us};
 use crate::instruments::lint::LintKind;
 
-const CR: u32 = 0x00;
-const ICSCR: u32 = 0x04;
-const CFGR: u32 = 0x08;
-const PLLCFGR: u32 = 0x0C;
-const PLLSAI1CFGR: u32 = 0x10;
-const PLLSAI2CFGR: u32 = 0x14;
-const CIER: u32 = 0x18;
-const CIFR: u32 = 0x1C;
-const CICR: u32 = 0x20;
-/// Resets, enables, and enables asleep: six registers each, the third of AHB3.
-const AHB1RSTR: u32 = 0x28;
-const APB2RSTR: u32 = 0x40;
-const AHB1ENR: u32 = 0x48;
-const APB2ENR: u32 = 0x60;
-const AHB1SMENR: u32 = 0x68;
-const APB2SMENR: u32 = 0x80;
-const CCIPR: u32 = 0x88;
-const BDCR: u32 = 0x90;
-const CSR: u32 = 0x94;
-
-const MSION: u32 = 1 << 0;
-const MSIRDY: u32 = 1 << 1;
-const MSIPLLEN: u32 = 1 << 2;
-const MSIRGSEL: u32 = 1 << 3;
-const HSION: u32 = 1 << 8;
-const HSIRDY: u32 = 1 << 10;
-const HSEON: u32 = 1 << 16;
-const HSERDY: u32 = 1 << 17;
-const HSEBYP: u32 = 1 << 18;
-const PLLON: u32 = 1 << 24;
-const PLLRDY: u32 = 1 << 25;
-const CR_KNOWN: u32 =
-    MSION | MSIPLLEN | MSIRGSEL | 0xF << 4 | HSION | 1 << 9 | HSEON | HSEBYP | PLLON;
+const CR_KNOWN: u32 = RCC_CR_MSION
+    | RCC_CR_MSIPLLEN
+    | RCC_CR_MSIRGSEL
+    | 0xF << 4
+    | RCC_CR_HSION
+    | 1 << 9
+    | RCC_CR_HSEON
+    | RCC_CR_HSEBYP
+    | RCC_CR_PLLON;
 const CR_RESET: u32 = 0x61;
 
-const STOPWUCK: u32 = 1 << 15;
-const CFGR_KNOWN: u32 = 3 | 0xF << 4 | 7 << 8 | 7 << 11 | STOPWUCK;
+const CFGR_KNOWN: u32 = 3 | 0xF << 4 | 7 << 8 | 7 << 11 | RCC_CFGR_STOPWUCK;
 
-const PLLQEN: u32 = 1 << 20;
-const PLLREN: u32 = 1 << 24;
-
-const LSEON: u32 = 1 << 0;
-const LSERDY: u32 = 1 << 1;
-const RTCSEL: u32 = 3 << 8;
-const RTCEN: u32 = 1 << 15;
-const BDRST: u32 = 1 << 16;
-const BDCR_KNOWN: u32 = LSEON | 1 << 2 | 3 << 3 | RTCSEL | RTCEN | BDRST;
-
-const LSION: u32 = 1 << 0;
-const LSIRDY: u32 = 1 << 1;
-const MSISRANGE: u32 = 0xF << 8;
-const RMVF: u32 = 1 << 23;
-const PINRSTF: u32 = 1 << 26;
-const BORRSTF: u32 = 1 << 27;
-const SFTRSTF: u32 = 1 << 28;
-const IWDGRSTF: u32 = 1 << 29;
+const BDCR_KNOWN: u32 =
+    RCC_BDCR_LSEON | 1 << 2 | 3 << 3 | RCC_BDCR_RTCSEL | RCC_BDCR_RTCEN | RCC_BDCR_BDRST;
 
 /// Offsets within each six registers that no register has.
 const HOLE: usize = 3;
@@ -141,12 +101,12 @@ impl Rcc {
     /// A system reset: the backup domain and the flags of resets stay.
     pub fn reset(&mut self, cause: Cause) {
         let flag = match cause {
-            Cause::Brownout => BORRSTF,
-            Cause::Software => SFTRSTF,
-            Cause::Watchdog => IWDGRSTF,
+            Cause::Brownout => RCC_CSR_BORRSTF,
+            Cause::Software => RCC_CSR_SFTRSTF,
+            Cause::Watchdog => RCC_CSR_IWDGRSTF,
         };
         // Each of them pulls the reset pin low.
-        let flags = self.csr & 0xFF00_0000 | flag | PINRSTF;
+        let flags = self.csr & 0xFF00_0000 | flag | RCC_CSR_PINRSTF;
         *self = Self {
             bdcr: self.bdcr,
             lse: self.lse,
@@ -172,11 +132,11 @@ impl Rcc {
 
     /// The system clock behind a Stop mode: MSI or HSI16; what else there was is off.
     pub fn stopped(&mut self, now: Picos) {
-        let hsi = self.cfgr & STOPWUCK != 0;
+        let hsi = self.cfgr & RCC_CFGR_STOPWUCK != 0;
         self.system = if hsi { Source::Hsi } else { Source::Msi };
         self.cfgr = self.cfgr & !3 | u32::from(hsi);
-        self.cr &= !(PLLON | HSEON | if hsi { MSION } else { HSION });
-        self.cr |= if hsi { HSION } else { MSION };
+        self.cr &= !(RCC_CR_PLLON | RCC_CR_HSEON | if hsi { RCC_CR_MSION } else { RCC_CR_HSION });
+        self.cr |= if hsi { RCC_CR_HSION } else { RCC_CR_MSION };
         self.msi = (!hsi).then_some(now.0);
         self.hsi = hsi.then_some(now.0);
         (self.hse, self.pll) = (None, None);
@@ -185,7 +145,7 @@ impl Rcc {
     // ---- frequencies
 
     fn msi_range(&self) -> usize {
-        let range = if self.cr & MSIRGSEL != 0 { self.cr >> 4 } else { self.csr >> 8 };
+        let range = if self.cr & RCC_CR_MSIRGSEL != 0 { self.cr >> 4 } else { self.csr >> 8 };
         (range & 0xF).min(11) as usize
     }
 
@@ -195,7 +155,7 @@ impl Rcc {
 
     /// Whether MSI is held to the crystal, and does not drift.
     pub fn msi_is_locked(&self, now: Picos) -> bool {
-        self.cr & MSIPLLEN != 0 && ready(self.lse, now)
+        self.cr & RCC_CR_MSIPLLEN != 0 && ready(self.lse, now)
     }
 
     fn hz(&self, source: Source, now: Picos, dev: &Stm32l4) -> u32 {
@@ -203,7 +163,7 @@ impl Rcc {
             Source::Msi if ready(self.msi, now) => self.msi_hz(dev),
             Source::Hsi if ready(self.hsi, now) => dev.clock.hsi_hz,
             Source::Hse if ready(self.hse, now) => self.hse_hz,
-            Source::Pll if ready(self.pll, now) && self.pllcfgr & PLLREN != 0 => {
+            Source::Pll if ready(self.pll, now) && self.pllcfgr & RCC_PLLCFGR_PLLREN != 0 => {
                 (self.vco_hz(now, dev) / u64::from(2 * (self.pllcfgr >> 25 & 3) + 2)) as u32
             }
             _ => 0,
@@ -247,11 +207,11 @@ impl Rcc {
 
     /// The crystal's oscillator draws its current.
     pub fn lse_is_on(&self) -> bool {
-        self.bdcr & LSEON != 0
+        self.bdcr & RCC_BDCR_LSEON != 0
     }
 
     pub fn lsi_is_on(&self) -> bool {
-        self.csr & LSION != 0
+        self.csr & RCC_CSR_LSION != 0
     }
 
     /// HSE divided by 32, which the RTC may have.
@@ -262,7 +222,7 @@ impl Rcc {
     /// The 48 MHz clock of the RNG.
     pub fn clk48_hz(&self, now: Picos, dev: &Stm32l4) -> u32 {
         match self.ccipr >> 26 & 3 {
-            2 if ready(self.pll, now) && self.pllcfgr & PLLQEN != 0 => {
+            2 if ready(self.pll, now) && self.pllcfgr & RCC_PLLCFGR_PLLQEN != 0 => {
                 (self.vco_hz(now, dev) / u64::from(2 * (self.pllcfgr >> 21 & 3) + 2)) as u32
             }
             3 => self.hz(Source::Msi, now, dev),
@@ -291,16 +251,16 @@ impl Rcc {
     }
 
     pub fn rtc_select(&self) -> u32 {
-        if self.bdcr & RTCEN != 0 { self.bdcr >> 8 & 3 } else { 0 }
+        if self.bdcr & RCC_BDCR_RTCEN != 0 { self.bdcr >> 8 & 3 } else { 0 }
     }
 
     pub fn rtc_enabled(&self) -> bool {
-        self.bdcr & RTCEN != 0
+        self.bdcr & RCC_BDCR_RTCEN != 0
     }
 
     /// Whether the bus clock of a block is on.
     pub fn enables(&self, [offset, bit]: [u32; 2]) -> bool {
-        let i = (offset.wrapping_sub(AHB1ENR) / 4) as usize;
+        let i = (offset.wrapping_sub(RCC_AHB1ENR) / 4) as usize;
         self.enr.get(i).is_none_or(|r| r >> bit & 1 != 0)
     }
 
@@ -339,23 +299,27 @@ impl Rcc {
     }
 
     fn write_cr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        let mut new = merge(self.cr, value, mask) & !(MSIRDY | HSIRDY | HSERDY | PLLRDY);
+        let mut new = merge(self.cr, value, mask)
+            & !(RCC_CR_MSIRDY | RCC_CR_HSIRDY | RCC_CR_HSERDY | RCC_CR_PLLRDY);
         let what = "PLLSAI1, PLLSAI2, the clock security system and HSI16's automatic start are not modelled";
         only(new, CR_KNOWN, what, cx)?;
         // What the system runs on cannot be switched off.
-        for (source, bit) in
-            [(Source::Msi, MSION), (Source::Hsi, HSION), (Source::Hse, HSEON), (Source::Pll, PLLON)]
-        {
+        for (source, bit) in [
+            (Source::Msi, RCC_CR_MSION),
+            (Source::Hsi, RCC_CR_HSION),
+            (Source::Hse, RCC_CR_HSEON),
+            (Source::Pll, RCC_CR_PLLON),
+        ] {
             if self.uses(source) && new & bit == 0 {
                 cx.lint(LintKind::LockedBits);
                 new |= bit;
             }
         }
-        if new & MSIPLLEN != 0 && !ready(self.lse, cx.now) {
+        if new & RCC_CR_MSIPLLEN != 0 && !ready(self.lse, cx.now) {
             return Err(cx.refuse("MSIPLLEN needs LSE: wait for RCC_BDCR.LSERDY first"));
         }
-        let ranged = (new ^ self.cr) & (0xF << 4 | MSIRGSEL) != 0;
-        if ranged && self.cr & MSION != 0 && !ready(self.msi, cx.now) {
+        let ranged = (new ^ self.cr) & (0xF << 4 | RCC_CR_MSIRGSEL) != 0;
+        if ranged && self.cr & RCC_CR_MSION != 0 && !ready(self.msi, cx.now) {
             return Err(
                 cx.refuse("MSIRANGE changed while MSI is on and not ready; wait for RCC_CR.MSIRDY")
             );
@@ -365,15 +329,15 @@ impl Rcc {
         }
         self.cr = new;
         let (c, now) = (&cx.dev.stm32l4().clock, cx.now);
-        Self::start(&mut self.msi, new & MSION != 0, now, us(c.msi_start_us));
-        Self::start(&mut self.hsi, new & HSION != 0, now, us(c.hsi_start_us));
-        let hse_us = if new & HSEBYP != 0 { 0.0 } else { c.hse_start_ms * 1e3 };
+        Self::start(&mut self.msi, new & RCC_CR_MSION != 0, now, us(c.msi_start_us));
+        Self::start(&mut self.hsi, new & RCC_CR_HSION != 0, now, us(c.hsi_start_us));
+        let hse_us = if new & RCC_CR_HSEBYP != 0 { 0.0 } else { c.hse_start_ms * 1e3 };
         // Where nothing is fitted it never starts.
-        Self::start(&mut self.hse, new & HSEON != 0 && self.hse_hz != 0, now, us(hse_us));
-        if new & PLLON != 0 && self.pll.is_none() {
+        Self::start(&mut self.hse, new & RCC_CR_HSEON != 0 && self.hse_hz != 0, now, us(hse_us));
+        if new & RCC_CR_PLLON != 0 && self.pll.is_none() {
             self.check_pll(cx)?;
         }
-        Self::start(&mut self.pll, new & PLLON != 0, now, us(c.pll_lock_us));
+        Self::start(&mut self.pll, new & RCC_CR_PLLON != 0, now, us(c.pll_lock_us));
         Ok(())
     }
 
@@ -408,7 +372,7 @@ impl Rcc {
 
     /// The VCO, which Range 2 allows less.
     pub fn vco_mhz(&self, now: Picos, dev: &Stm32l4) -> f64 {
-        if self.cr & PLLON == 0 { 0.0 } else { self.vco_hz(now, dev) as f64 / 1e6 }
+        if self.cr & RCC_CR_PLLON == 0 { 0.0 } else { self.vco_hz(now, dev) as f64 / 1e6 }
     }
 
     fn write_bdcr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
@@ -416,40 +380,40 @@ impl Rcc {
             cx.lint(LintKind::LockedBits);
             return Ok(());
         }
-        let mut new = merge(self.bdcr, value, mask) & !LSERDY;
+        let mut new = merge(self.bdcr, value, mask) & !RCC_BDCR_LSERDY;
         let what = "the security system of LSE and its output are not modelled";
         only(new, BDCR_KNOWN, what, cx)?;
-        if new & BDRST != 0 {
+        if new & RCC_BDCR_BDRST != 0 {
             self.reset_backup();
-            self.bdcr = BDRST;
+            self.bdcr = RCC_BDCR_BDRST;
             cx.fx.backup_reset = true;
             return Ok(());
         }
         // The RTC's clock is chosen once.
-        if self.bdcr & RTCSEL != 0 && (new ^ self.bdcr) & RTCSEL != 0 {
+        if self.bdcr & RCC_BDCR_RTCSEL != 0 && (new ^ self.bdcr) & RCC_BDCR_RTCSEL != 0 {
             cx.lint(LintKind::LockedBits);
-            new = new & !RTCSEL | self.bdcr & RTCSEL;
+            new = new & !RCC_BDCR_RTCSEL | self.bdcr & RCC_BDCR_RTCSEL;
         }
         self.bdcr = new;
         let time = us(cx.dev.stm32l4().clock.lse_start_ms * 1e3);
-        Self::start(&mut self.lse, new & LSEON != 0 && self.lse_hz != 0, cx.now, time);
+        Self::start(&mut self.lse, new & RCC_BDCR_LSEON != 0 && self.lse_hz != 0, cx.now, time);
         Ok(())
     }
 
     fn write_csr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) {
         let new = merge(self.csr, value, mask);
-        if new & RMVF != 0 {
+        if new & RCC_CSR_RMVF != 0 {
             self.csr &= 0x00FF_FFFF;
         }
-        let mut kept = self.csr & !LSION | new & LSION;
+        let mut kept = self.csr & !RCC_CSR_LSION | new & RCC_CSR_LSION;
         // MSISRANGE is for the next Standby, and may be written once MSIRANGE rules.
-        if self.cr & MSIRGSEL != 0 && (4..=7).contains(&(new >> 8 & 0xF)) {
-            kept = kept & !MSISRANGE | new & MSISRANGE;
+        if self.cr & RCC_CR_MSIRGSEL != 0 && (4..=7).contains(&(new >> 8 & 0xF)) {
+            kept = kept & !RCC_CSR_MSISRANGE | new & RCC_CSR_MSISRANGE;
         }
         self.csr = kept;
         Self::start(
             &mut self.lsi,
-            kept & LSION != 0,
+            kept & RCC_CSR_LSION != 0,
             cx.now,
             us(cx.dev.stm32l4().clock.lsi_start_us),
         );
@@ -466,24 +430,24 @@ impl Rcc {
         let group = |first: u32| Some(((off - first) / 4) as usize).filter(|i| *i != HOLE);
         let of = |set: &[u32; 7], first: u32| group(first).map(|i| set[i]);
         let found = match off {
-            CR => Some(
+            RCC_CR => Some(
                 self.cr
-                    | flag(self.msi, MSIRDY)
-                    | flag(self.hsi, HSIRDY)
-                    | flag(self.hse, HSERDY)
-                    | flag(self.pll, PLLRDY),
+                    | flag(self.msi, RCC_CR_MSIRDY)
+                    | flag(self.hsi, RCC_CR_HSIRDY)
+                    | flag(self.hse, RCC_CR_HSERDY)
+                    | flag(self.pll, RCC_CR_PLLRDY),
             ),
-            ICSCR => Some(self.icscr),
-            CFGR => Some(self.cfgr | sws << 2),
-            PLLCFGR => Some(self.pllcfgr),
-            PLLSAI1CFGR | PLLSAI2CFGR => Some(0x1000),
-            CIER | CIFR | CICR => Some(0),
-            AHB1RSTR..=APB2RSTR => group(AHB1RSTR).map(|_| 0),
-            AHB1ENR..=APB2ENR => of(&self.enr, AHB1ENR),
-            AHB1SMENR..=APB2SMENR => of(&self.smenr, AHB1SMENR),
-            CCIPR => Some(self.ccipr),
-            BDCR => Some(self.bdcr | flag(self.lse, LSERDY)),
-            CSR => Some(self.csr | flag(self.lsi, LSIRDY)),
+            RCC_ICSCR => Some(self.icscr),
+            RCC_CFGR => Some(self.cfgr | sws << 2),
+            RCC_PLLCFGR => Some(self.pllcfgr),
+            RCC_PLLSAI1CFGR | RCC_PLLSAI2CFGR => Some(0x1000),
+            RCC_CIER | RCC_CIFR | RCC_CICR => Some(0),
+            RCC_AHB1RSTR..=RCC_APB2RSTR => group(RCC_AHB1RSTR).map(|_| 0),
+            RCC_AHB1ENR..=RCC_APB2ENR => of(&self.enr, RCC_AHB1ENR),
+            RCC_AHB1SMENR..=RCC_APB2SMENR => of(&self.smenr, RCC_AHB1SMENR),
+            RCC_CCIPR => Some(self.ccipr),
+            RCC_BDCR => Some(self.bdcr | flag(self.lse, RCC_BDCR_LSERDY)),
+            RCC_CSR => Some(self.csr | flag(self.lsi, RCC_CSR_LSIRDY)),
             _ => None,
         };
         found.ok_or_else(|| cx.no_register())
@@ -492,42 +456,43 @@ impl Rcc {
     pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         cx.fx.clocks = true;
         match off {
-            CR => self.write_cr(value, mask, cx)?,
-            ICSCR => self.icscr = merge(self.icscr, value, mask),
-            CFGR => {
+            RCC_CR => self.write_cr(value, mask, cx)?,
+            RCC_ICSCR => self.icscr = merge(self.icscr, value, mask),
+            RCC_CFGR => {
                 let new = merge(self.cfgr, value, mask) & !(3 << 2);
                 only(new, CFGR_KNOWN, "the clock output MCO is not modelled", cx)?;
                 self.cfgr = new;
             }
-            PLLCFGR if self.cr & PLLON != 0 => {
+            RCC_PLLCFGR if self.cr & RCC_CR_PLLON != 0 => {
                 let new = merge(self.pllcfgr, value, mask);
                 // Its outputs may be switched while it runs.
-                if (new ^ self.pllcfgr) & !(PLLREN | PLLQEN | 1 << 16) != 0 {
+                if (new ^ self.pllcfgr) & !(RCC_PLLCFGR_PLLREN | RCC_PLLCFGR_PLLQEN | 1 << 16) != 0
+                {
                     return Err(cx.refuse(
                         "RCC_PLLCFGR changed while the PLL is on; clear PLLON and wait for PLLRDY to go",
                     ));
                 }
                 self.pllcfgr = new;
             }
-            PLLCFGR => self.pllcfgr = merge(self.pllcfgr, value, mask),
-            CIER => {
+            RCC_PLLCFGR => self.pllcfgr = merge(self.pllcfgr, value, mask),
+            RCC_CIER => {
                 only(value & mask, 0, "interrupts of RCC are not modelled; poll its flags", cx)?
             }
-            CIFR | CICR => {}
-            AHB1RSTR..=APB2RSTR => {
-                cx.fx.blocks_reset = Some((off - AHB1RSTR + AHB1ENR, value & mask));
+            RCC_CIFR | RCC_CICR => {}
+            RCC_AHB1RSTR..=RCC_APB2RSTR => {
+                cx.fx.blocks_reset = Some((off - RCC_AHB1RSTR + RCC_AHB1ENR, value & mask));
             }
-            AHB1ENR..=APB2ENR if off != AHB1ENR + 4 * HOLE as u32 => {
-                let kept = &mut self.enr[((off - AHB1ENR) / 4) as usize];
+            RCC_AHB1ENR..=RCC_APB2ENR if off != RCC_AHB1ENR + 4 * HOLE as u32 => {
+                let kept = &mut self.enr[((off - RCC_AHB1ENR) / 4) as usize];
                 *kept = merge(*kept, value, mask);
             }
-            AHB1SMENR..=APB2SMENR if off != AHB1SMENR + 4 * HOLE as u32 => {
-                let kept = &mut self.smenr[((off - AHB1SMENR) / 4) as usize];
+            RCC_AHB1SMENR..=RCC_APB2SMENR if off != RCC_AHB1SMENR + 4 * HOLE as u32 => {
+                let kept = &mut self.smenr[((off - RCC_AHB1SMENR) / 4) as usize];
                 *kept = merge(*kept, value, mask);
             }
-            CCIPR => self.ccipr = merge(self.ccipr, value, mask),
-            BDCR => self.write_bdcr(value, mask, cx)?,
-            CSR => self.write_csr(value, mask, cx),
+            RCC_CCIPR => self.ccipr = merge(self.ccipr, value, mask),
+            RCC_BDCR => self.write_bdcr(value, mask, cx)?,
+            RCC_CSR => self.write_csr(value, mask, cx),
             _ => return Err(cx.no_register()),
         }
         self.event(cx.now);
