@@ -37,8 +37,9 @@ LACKING = {
     "msp430fr6989": r"P10\w+",  # SLAS789D, table 6-51: port P10
     "stm32l476rg": "ACTLR",  # DDI0439, section 4.1; TI's description of the MSP432, which has the same core, has it
 }
-# Bits that no description names. Arm's: DDI0403 B3.2.6 (SEVONPEND), B3.2.15 (CFSR), B3.2.16 (HFSR), C1.8.7 (DWT_CTRL).
-# ST's: RM0351, 6.4.28 (RTCSEL), 3.3.5 (keys), 3.7.5 (START there). TI's: SLAU356, CSKEY: the key that is written.
+# Bits that no description names; sections of Arm's and ST's manuals as recalled. Arm's: DDI0403 B3.2.6 (SEVONPEND),
+# B3.2.15 (CFSR), B3.2.16 (HFSR), C1.8.7 (DWT_CTRL). ST's: RM0351, 6.4.28 (RTCSEL), 3.3.5 (keys), 3.7.5 (START there).
+# TI's: SLAU356, CSKEY: the key that is written.
 UNNAMED = {
     "armv7m.core": "SEVONPEND IBUSERR PRECISERR UNSTKERR BFARVALID UNDEFINSTR INVSTATE INVPC NOCP UNALIGNED "
     "DIVBYZERO FORCED",
