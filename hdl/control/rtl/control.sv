@@ -3,17 +3,6 @@
 //
 // The internal byte interface is table I of Rizvi et al. 2009: byte_ready, xmit_mode, byte_transferred and two bytes.
 // addr_q counts the bytes of whatever comes or goes; while a cipher runs, its upper bits name the block.
-
-// Bytes one behind the other, until the last leads to another state.
-`define TAKE(last, next) \
-  if (got_q) begin \
-    addr_q <= addr_next; \
-    if (last) begin \
-      addr_q  <= '0; \
-      state_q <= next; \
-    end \
-  end
-
 module control #(
     parameter int AddrBits    = 10,  // message buffer of 2^AddrBits bytes
     parameter int TimeoutBits = 17,  // a transfer that stands still for 2^TimeoutBits clocks is given up
@@ -208,9 +197,30 @@ module control #(
             error_q <= coprocessor_pkg::ErrorLength;
           end else state_q <= command_q.op[0] ? (ctr ? StIv : StData) : StKey;
         end
-        StKey: `TAKE(addr_q[3:0] == 4'd15, ctr ? StIv : StData)
-        StIv: `TAKE(block_end, StData)
-        StData: `TAKE(message_end, StStart)
+        StKey:
+        if (got_q) begin
+          addr_q <= addr_next;
+          if (addr_q[3:0] == 4'd15) begin
+            addr_q  <= '0;
+            state_q <= ctr ? StIv : StData;
+          end
+        end
+        StIv:
+        if (got_q) begin
+          addr_q <= addr_next;
+          if (block_end) begin
+            addr_q  <= '0;
+            state_q <= StData;
+          end
+        end
+        StData:
+        if (got_q) begin
+          addr_q <= addr_next;
+          if (message_end) begin
+            addr_q  <= '0;
+            state_q <= StStart;
+          end
+        end
         StStart: state_q <= StRun;
         StRun:
         if (!busy_i && !enciphered_q) begin
@@ -226,11 +236,16 @@ module control #(
           error_q <= coprocessor_pkg::ErrorNone;
           state_q <= command_q.op[1] ? StIdle : StSend;
         end
-        StSend: `TAKE(answer_end, StIdle)
+        StSend:
+        if (got_q) begin
+          addr_q <= addr_next;
+          if (answer_end) begin
+            addr_q  <= '0;
+            state_q <= StIdle;
+          end
+        end
         default: ;
       endcase
     end
   end
 endmodule
-
-`undef TAKE

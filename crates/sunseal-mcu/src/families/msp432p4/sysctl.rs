@@ -10,6 +10,10 @@ use crate::blocks::wide::{Class, Cx, merge};
 
 const KEY: u32 = 0x6900;
 
+/// Registers that are written alone. No header has them, as whoever lists registers reads each.
+const RSTCTL_CSRESET_CLR: u32 = 0x124;
+const SYS_RESET_REQ: u32 = 0x1010;
+
 /// Sources of hard resets that software asks for.
 const SOFT_REQ: u32 = 1;
 const HARD_REQ: u32 = 2;
