@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "../flash.h"
-#include "blocks.h"
 #include "present.h"
 #include "present_table.h"
 #include "present_inverse_table.h"
@@ -62,10 +61,15 @@ static void encrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *
     }
 }
 
-static int SUNSEAL_BLOCKS(encrypt, sunseal_present_table, 8,
-                          encrypt_block((const uint8_t (*)[8])cipher->round_keys, out, in))
+static int encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
+    const struct sunseal_present_table *present = schedule;
+    for (; blocks > 0; blocks--, out += 8, in += 8) {
+        encrypt_block((const uint8_t(*)[8])present->round_keys, out, in);
+    }
+    return SUNSEAL_OK;
+}
 
-    static void decrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *in) {
+static void decrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *in) {
     uint8_t s[8], t[8];
     key += 31;
     for (uint8_t i = 0; i < 8; i++) {
@@ -91,13 +95,16 @@ static int SUNSEAL_BLOCKS(encrypt, sunseal_present_table, 8,
     }
 }
 
-static int SUNSEAL_BLOCKS(decrypt, sunseal_present_table, 8,
-                          decrypt_block((const uint8_t (*)[8])cipher->round_keys, out, in))
+static int decrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
+    const struct sunseal_present_table *present = schedule;
+    for (; blocks > 0; blocks--, out += 8, in += 8) {
+        decrypt_block((const uint8_t(*)[8])present->round_keys, out, in);
+    }
+    return SUNSEAL_OK;
+}
 
-    const
-    struct sunseal_block sunseal_present80_table = SUNSEAL_PRESENT_BLOCK(10, sunseal_present_table,
-                                                                         1, set_key80, encrypt,
-                                                                         decrypt);
+const struct sunseal_block sunseal_present80_table =
+    SUNSEAL_PRESENT_BLOCK(10, sunseal_present_table, 1, set_key80, encrypt, decrypt);
 
 const struct sunseal_block sunseal_present128_table =
     SUNSEAL_PRESENT_BLOCK(16, sunseal_present_table, 1, set_key128, encrypt, decrypt);
