@@ -137,9 +137,6 @@ def points(
                 f"at {vcc_v:g} V no clock is legal on {', '.join(sets)}; `sunseal boards` lists supplies"
             )
 
-    def every(operation: Operation) -> list[tuple[float, int]]:
-        return list(places[operation.board]) if places is not None else _everywhere(sets[operation.board], voltages_v)
-
     stop = False
 
     def heard(_: int) -> None:
@@ -147,7 +144,9 @@ def points(
             raise KeyboardInterrupt
 
     def count(operation: Operation) -> _Counted:
-        return _count(operation, sets[operation.board], every(operation), heard)
+        weights = sets[operation.board]
+        every = places[operation.board] if places is not None else _everywhere(weights, voltages_v)
+        return _count(operation, weights, every, heard)
 
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
@@ -162,7 +161,7 @@ def points(
         stop = True
         pool.shutdown(cancel_futures=True)
     for operation, counts in zip(chosen, counted, strict=True):
-        rows += _rows(operation, sets[operation.board], every(operation), counts)
+        rows += _rows(operation, sets[operation.board], counts)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
@@ -173,10 +172,10 @@ def _everywhere(weights: measuring.PowerSet, voltages_v: Sequence[float]) -> lis
 
 @dataclass
 class _Counted:
-    """A workload's program on one board and what it counts, by the wait states of its memory."""
+    """A workload's program on one board and, at each voltage and clock, its memory's wait states and what it counts."""
 
     program: measuring.Program
-    by_waits: dict[int, _engine.Counts]
+    points: list[tuple[float, int, int, _engine.Counts]]
 
 
 def _count(
@@ -186,24 +185,22 @@ def _count(
     heard: Callable[[int], None],
 ) -> _Counted:
     program = measuring.builtin(operation.workload, operation.board, dict(operation.variant))
-    found = _Counted(program, {})
+    found = _Counted(program, [])
+    by_waits: dict[int, _engine.Counts] = {}
     for vcc_v, freq_hz in places:
         waits = measuring.wait_states(weights, freq_hz, vcc_v)
-        if waits not in found.by_waits:
+        if waits not in by_waits:
             counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, vcc_v), operation.board, heard)
             if valid is False:
                 raise SunsealError(f"{operation.label} gives a wrong result, so its price would mean nothing")
-            found.by_waits[waits] = counts
+            by_waits[waits] = counts
+        found.points.append((vcc_v, freq_hz, waits, by_waits[waits]))
     return found
 
 
-def _rows(
-    operation: Operation, weights: measuring.PowerSet, places: Iterable[tuple[float, int]], counted: _Counted
-) -> Iterator[tuple[Any, ...]]:
+def _rows(operation: Operation, weights: measuring.PowerSet, counted: _Counted) -> Iterator[tuple[Any, ...]]:
     work, variant = operation.workload, boards.variant_text(dict(operation.variant))
-    for vcc_v, freq_hz in places:
-        waits = measuring.wait_states(weights, freq_hz, vcc_v)
-        counts = counted.by_waits[waits]
+    for vcc_v, freq_hz, waits, counts in counted.points:
         weighed = measuring.weighed(weights, operation.board, counts, freq_hz, vcc_v)
         between = switching.of(work.name, operation.board, operation.variant, vcc_v, weights.name)
         yield (
