@@ -30,11 +30,11 @@ sunseal_data::optional! {
         pub node_id: String,
         /// Short address on the air, 2 to 255.
         pub address: u8,
-        /// Who starts.
+        /// Whether the node starts the exchange, the server, or each by turns.
         pub mode: Mode,
         /// Name of the signature suite, as in the link layer; it must be of the program's curve.
         pub suite: String,
-        /// Radio channel.
+        /// Number of the radio channel, as the radio's data sheet counts them.
         pub channel: u8,
         /// PATABLE value of the radio's output power.
         pub power: u8,
@@ -42,7 +42,7 @@ sunseal_data::optional! {
         pub log: bool,
         /// Whether the node says once a period that its store is low.
         pub tell_low: bool,
-        /// CPU clock.
+        /// CPU clock to which the program sets the chip.
         pub mclk_khz: u16,
         /// From one exchange to the next.
         pub period_s: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tables of constants.
+//! Tables of constants, such as a chip's registers: several names to a line.
 
 /// Constants of one type by name and value, as a data sheet's table has them; with `pub` in front of the type, public ones.
 #[macro_export]
