@@ -361,22 +361,10 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
 
 #include "mark.inc"
 
-#define LOG_BAUD 115200UL
-
 static bool log_on;
 
-void hal_log_init(void) {
-    /* UCBRS, SLAU356 table "UCBRSx settings": as many ones as eighths of a bit clock are left over.
-     */
-    static const uint8_t eighths[8] = {0x00, 0x10, 0x44, 0x52, 0xAA, 0xB6, 0xDD, 0xEF};
-    uint32_t hz = smclk_hz();
-    UCA0CTLW0 = UCSSEL__SMCLK | UCSWRST;
-    UCA0BRW = (uint16_t)(hz / LOG_BAUD);
-    UCA0MCTLW = (uint16_t)(eighths[hz % LOG_BAUD * 8 / LOG_BAUD] << 8);
-    P1SEL0 |= BOARD_LOG_TXD;
-    UCA0CTLW0 = UCSSEL__SMCLK;
-    log_on = true;
-}
+#define LOG_SELECT P1SEL0
+#include "log_eusci.inc"
 
 void hal_log(const HAL_FLASH char *text) {
     if (!log_on)
