@@ -188,8 +188,9 @@ def disagreeing(family: str, told: dict[str, Told]) -> dict[str, list[str]]:
         _, bits = chips.constants(block)
         # A field's own name is a mask here, which headers of 2012 lack; its values say where it lies.
         masks = {f for f, (_, values) in block.get("fields", {}).items() if bits[f] == bits[f"{f}_{values - 1}"]}
+        having = users(family, kind)
         for name, value in bits.items():
-            verdicts = [verdict(told[device], of, name, value) for device, of in users(family, kind)]
+            verdicts = [verdict(told[device], of, name, value) for device, of in having]
             if False in verdicts or (True not in verdicts and name not in masks):
                 found[f"{family}.{kind}"].append(name)
     return dict(found)
