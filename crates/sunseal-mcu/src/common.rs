@@ -11,7 +11,7 @@ use sunseal_trace::{ComponentId, Cycles, Picos};
 
 use crate::accounts::{Accounts, Names};
 use crate::device::{Device, Drifting};
-use crate::instruments::lint::Lints;
+use crate::instruments::lint::{LintKind, Lints};
 use crate::pin::{Held, Part, Pin, PinEdge, Wiring};
 use crate::startup::SramStartup;
 
@@ -51,6 +51,17 @@ pub(crate) struct Shifting {
     pub mosi: u8,
     pub begin: Picos,
     pub end: Picos,
+}
+
+/// A byte that an SPI master has shifted out.
+pub(crate) struct Exchange {
+    /// Number of the chip's serial interface.
+    pub serial: usize,
+    pub mosi: u8,
+    /// The master is in the mode that the parts speak.
+    pub is_mode_0: bool,
+    /// Its data register, for slips.
+    pub addr: u32,
 }
 
 /// A part with its wires.
@@ -349,21 +360,25 @@ impl Common {
         })
     }
 
-    /// A byte went over serial interface `serial`; `None` if nobody was selected.
-    pub fn exchange(
-        &mut self,
-        serial: usize,
-        mosi: u8,
-        now: Picos,
-        cycles: Cycles,
-    ) -> (Option<u8>, Vec<Drive>) {
-        let (mut miso, mut drives) = (None, Vec::new());
+    /// A byte went over an SPI: what the selected part gave back, 0xFF where there was none. Notes slips.
+    pub fn exchange(&mut self, spi: &Exchange, now: Picos, cycles: Cycles) -> (u8, Vec<Drive>) {
+        let (mut miso, mut answers, mut drives) = (0xFF, 0, Vec::new());
         for i in 0..self.parts.len() {
             let a = &self.parts[i];
-            if a.serial == Some(serial) && a.selected && !a.is_on_i2c() {
-                miso = Some(self.parts[i].part.transfer(now, mosi));
+            if a.serial == Some(spi.serial) && a.selected && !a.is_on_i2c() {
+                // What several make of the line is anyone's guess; here a low level wins, and a slip says so.
+                miso &= self.parts[i].part.transfer(now, spi.mosi);
+                answers += 1;
                 drives.append(&mut self.sync(i, now, cycles));
             }
+        }
+        let slip = match answers {
+            0 => Some(LintKind::SpiNobody),
+            1 => (!spi.is_mode_0).then_some(LintKind::SpiMode),
+            _ => Some(LintKind::SpiSeveral),
+        };
+        if let Some(kind) = slip {
+            self.state.lints.report(kind, spi.addr, cycles);
         }
         (miso, drives)
     }

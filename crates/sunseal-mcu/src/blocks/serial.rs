@@ -7,8 +7,7 @@ use sunseal_trace::{Cycles, Picos};
 
 use super::Ctx;
 use crate::accounts::Event;
-use crate::common::{Common, Drive, OnBus, Shifting, UartByte};
-use crate::instruments::lint::LintKind;
+use crate::common::{Common, Drive, Exchange, OnBus, Shifting, UartByte};
 
 /// What an interface did when its time came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,13 +96,10 @@ impl Common {
                 Vec::new()
             }
             Done::Spi(mosi) => {
-                let (miso, drives) = self.exchange(which.index, mosi, t, cycles);
-                if miso.is_none() {
-                    self.state.lints.report(LintKind::SpiNobody, which.base, cycles);
-                } else if !serial.is_mode_0() {
-                    self.state.lints.report(LintKind::SpiMode, which.base, cycles);
-                }
-                serial.spi_received(mosi, miso.unwrap_or(0xFF));
+                let is_mode_0 = serial.is_mode_0();
+                let spi = Exchange { serial: which.index, mosi, is_mode_0, addr: which.base };
+                let (miso, drives) = self.exchange(&spi, t, cycles);
+                serial.spi_received(mosi, miso);
                 drives
             }
             Done::I2c(step) => {

@@ -26,6 +26,8 @@ pub enum LintKind {
     ReferenceSupply,
     /// SPI bytes were sent while no device was selected.
     SpiNobody,
+    /// SPI bytes were sent while several devices were selected.
+    SpiSeveral,
     /// SPI bytes were exchanged in another mode than mode 0, which the device speaks.
     SpiMode,
     /// A TWI master began with TWBR below 10.
@@ -71,6 +73,9 @@ impl fmt::Display for LintKind {
                 "ADC12 conversion against a reference level that needs a higher supply"
             }
             Self::SpiNobody => "SPI byte sent while no chip select is low",
+            Self::SpiSeveral => {
+                "SPI byte sent while the chip selects of several devices are low: all drive MISO; raise all but one"
+            }
             Self::SpiMode => {
                 "SPI byte in another mode than the device's; set UCCKPH and clear UCCKPL (mode 0)"
             }

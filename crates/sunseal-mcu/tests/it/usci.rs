@@ -57,11 +57,14 @@ impl Part for Echo {
     }
 }
 
+fn echo(heard: &Heard) -> Box<Echo> {
+    Box::new(Echo { heard: Arc::clone(heard), due: None, pins: vec![(READY, false)] })
+}
+
 fn with_echo(p: &Program) -> (Machine, Heard) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let mut m = p.machine();
-    let echo = Echo { heard: Arc::clone(&heard), due: None, pins: vec![(READY, false)] };
-    m.attach_spi("radio", "usci_b0", CS, Box::new(echo)).unwrap();
+    m.attach_spi("radio", "usci_b0", CS, echo(&heard)).unwrap();
     (m, heard)
 }
 
@@ -238,6 +241,25 @@ fn bytes_to_nobody_are_flagged_and_read_as_ones() {
     assert_eq!(kept(&m, 0), 0xFF);
     assert_eq!(m.lint_count(LintKind::SpiNobody), 1);
     assert!(heard.lock().unwrap().is_empty());
+}
+
+#[test]
+fn bytes_to_several_parts_are_flagged() {
+    let mut p = Program::new();
+    spi(&mut p);
+    p.set_b(PBDIR, 3).set_b(PBOUT, 2);
+    byte(&mut p, 0x12);
+    p.set_b(PBOUT, 0);
+    byte(&mut p, 0x34);
+    p.halt();
+    let (mut m, heard) = with_echo(&p);
+    let low = Wiring { serial: Some("usci_b0"), cs: Some(Pin::new(3, 1)) };
+    m.attach_part("flash", low, echo(&heard)).unwrap();
+    halt(&mut m);
+    assert_eq!(m.lint_count(LintKind::SpiSeveral), 1);
+    assert_eq!([kept(&m, 0), kept(&m, 1)], [0xED, 0xCB]);
+    let bytes = heard.lock().unwrap().iter().filter(|(_, w)| w == "34").count();
+    assert_eq!(bytes, 2, "each part hears it");
 }
 
 #[test]

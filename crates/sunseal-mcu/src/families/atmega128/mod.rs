@@ -26,13 +26,12 @@ use crate::blocks::avr::usart::{self, Source, Usart};
 use crate::blocks::avr::watchdog::Watchdog;
 use crate::blocks::avr::{Clocks, Cx, Window};
 use crate::clock::{Line, splitmix64};
-use crate::common::{Common, Drive, OnBus, UartByte};
+use crate::common::{Common, Drive, Exchange, OnBus, UartByte};
 use crate::cores::by_cpu;
 use crate::cores::msp430::Image;
 use crate::device::{self, Device, DeviceError, us};
 use crate::engine::{Chip, Ran};
 use crate::families::Makes;
-use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::machine::Register;
 use crate::pin::{Held, Pin};
@@ -609,15 +608,12 @@ impl Soc {
 
     fn spi_byte(&mut self, mosi: u8, t: Picos, cycles: Cycles) {
         self.common.accounts.count(Event::SpiByte);
-        let (miso, drives) = self.common.exchange(SPI, mosi, t, cycles);
+        let addr = DATA_SPACE | u32::from(at::SPDR);
+        let is_mode_0 = self.regs.spi.is_mode_0();
+        let spi = Exchange { serial: SPI, mosi, is_mode_0, addr };
+        let (miso, drives) = self.common.exchange(&spi, t, cycles);
         self.drive_all(drives, t);
-        let place = DATA_SPACE | u32::from(at::SPDR);
-        if miso.is_none() {
-            self.common.state.lints.report(LintKind::SpiNobody, place, cycles);
-        } else if !self.regs.spi.is_mode_0() {
-            self.common.state.lints.report(LintKind::SpiMode, place, cycles);
-        }
-        self.regs.spi.received(miso.unwrap_or(0xFF));
+        self.regs.spi.received(miso);
     }
 
     /// A part clocks a byte into the SPI slave, or has sent one to a USART.

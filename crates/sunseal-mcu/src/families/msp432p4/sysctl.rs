@@ -10,10 +10,6 @@ use crate::blocks::wide::{Class, Cx, merge};
 
 const KEY: u32 = 0x6900;
 
-/// Registers that are written alone. No header has them, as whoever lists registers reads each.
-const RSTCTL_CSRESET_CLR: u32 = 0x124;
-const SYS_RESET_REQ: u32 = 0x1010;
-
 /// Sources of hard resets that software asks for.
 const SOFT_REQ: u32 = 1;
 const HARD_REQ: u32 = 2;
@@ -84,7 +80,7 @@ impl Sysctl {
     pub fn read(&self, off: u32, nmi_flags: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
         const READY: u32 = 1 << 16;
         Ok(match off {
-            SYS_REBOOT_CTL => 0,
+            SYS_REBOOT_CTL | SYS_RESET_REQ => 0,
             SYS_NMI_CTLSTAT => self.nmi | (nmi_flags & self.nmi & 7) << 16,
             SYS_WDTRESET_CTL => self.wdt_hard,
             SYS_PERIHALT_CTL => self.halt,
@@ -149,7 +145,8 @@ impl Sysctl {
             | RSTCTL_PSSRESET_CLR
             | RSTCTL_PCMRESET_CLR
             | RSTCTL_PINRESET_CLR
-            | RSTCTL_REBOOTRESET_CLR => 0,
+            | RSTCTL_REBOOTRESET_CLR
+            | RSTCTL_CSRESET_CLR => 0,
             RSTCTL_HARDRESET_STAT => self.hard,
             RSTCTL_SOFTRESET_STAT => self.soft,
             RSTCTL_PSSRESET_STAT => self.pss,
@@ -181,7 +178,7 @@ impl Sysctl {
             RSTCTL_HARDRESET_CLR => self.hard &= !v,
             RSTCTL_SOFTRESET_CLR => self.soft &= !v,
             RSTCTL_HARDRESET_SET | RSTCTL_SOFTRESET_SET => {
-                let class = if off == 0x00C { Class::Hard } else { Class::Soft };
+                let class = if off == RSTCTL_HARDRESET_SET { Class::Hard } else { Class::Soft };
                 if v & 0xFFFF != 0 {
                     cx.fx.ask(class, v.trailing_zeros() as u8);
                 }

@@ -299,17 +299,12 @@ impl Soc {
     fn spi_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
         while let Some((mosi, end)) = self.r.blocks.spi[i].shifted(t) {
             self.common.accounts.count(SERIAL_BYTE[USARTS + i]);
-            let (miso, drives) = self.common.exchange(USARTS + i, mosi, end, cycles);
-            self.drive(drives);
+            let is_mode_0 = self.r.blocks.spi[i].is_mode_0();
             let addr = self.map.base(Slot::spi(i));
-            let spi = &mut self.r.blocks.spi[i];
-            let lints = &mut self.common.state.lints;
-            if miso.is_none() {
-                lints.report(LintKind::SpiNobody, addr, cycles);
-            } else if !spi.is_mode_0() {
-                lints.report(LintKind::SpiMode, addr, cycles);
-            }
-            spi.received(miso.unwrap_or(0xFF), end);
+            let spi = Exchange { serial: USARTS + i, mosi, is_mode_0, addr };
+            let (miso, drives) = self.common.exchange(&spi, end, cycles);
+            self.drive(drives);
+            self.r.blocks.spi[i].received(miso, end);
         }
     }
 
