@@ -724,21 +724,16 @@ def field(
     requirements: Requirements, frame: pd.DataFrame | None = None, progress: operations.Progress | None = None
 ) -> Field:
     """Bring everything together that a plan chooses from; `frame` as `points` gives it, if it is known."""
+    # Before the operations are counted, which takes longer: it may refuse a part.
+    harvested, refused = supply.harvested(requirements.allow) if requirements.climate is not None else ([], [])
     frame = points(requirements, progress) if frame is None else frame
     table = loads(requirements, frame)
     if table.empty:
         raise SunsealError(
             f"`{requirements.name}`: no allowed board can do all tasks at one operating point that its radio allows too"
         )
-    harvested: list[supply.Harvested] = []
-    refused: list[str] = []
-    lights: dict[str, supply.Light] = {}
-    carried = None
-    if requirements.climate is not None:
-        harvested, refused = supply.harvested(requirements.allow)
-        lights = {p: supply.light(requirements, p) for p in sorted({s.panel for s in harvested})}
-        if harvested:
-            carried = supply.carried(harvested, lights, requirements.survive_share)
+    lights = {p: supply.light(requirements, p) for p in sorted({s.panel for s in harvested})}
+    carried = supply.carried(harvested, lights, requirements.survive_share) if harvested else None
     batteries = []
     if requirements.lifetime_s is not None:
         batteries = supply.batteries(requirements.allow, sorted(table.board.unique()))
