@@ -53,6 +53,25 @@ def test_memory_is_a_window_and_not_a_copy(machine: Machine) -> None:
         ram[0] = 1
 
 
+def test_what_would_be_cut_or_mean_nothing_is_refused(machine: Machine) -> None:
+    with pytest.raises(SunsealError, match=r"0x112345 does not fit register R12, which holds 0 to 0xfffff"):
+        machine.registers["R12"] = 0x11_2345
+    with pytest.raises(SunsealError, match="does not fit register R12"):
+        machine.registers["R12"] = -1
+    for wrong in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(SunsealError, match=r"channel 3 is .* zero or more and finite"):
+            machine.adc(3, wrong)
+        with pytest.raises(SunsealError, match="vcc_v is"):
+            machine.vcc_v = wrong
+        with pytest.raises(SunsealError, match="time_s is"):
+            machine.run(time_s=wrong)
+    with pytest.raises(SunsealError, match="cycles is -5; it must be zero or more"):
+        machine.run(cycles=-5)
+    machine.run(until="main")
+    with pytest.raises(SunsealError, match="'text' is neither an integer nor a NumPy number"):
+        machine.call("main", "text")  # type: ignore[arg-type]
+
+
 def test_registers_by_name(machine: Machine) -> None:
     machine.registers["R12"] = 0xF_FFFF
     assert machine.registers["R12"] == 0xF_FFFF

@@ -73,6 +73,9 @@ class Convention:
     def encode(self, arg: Argument) -> bytes:
         """Return an argument little-endian: a plain integer as wide as an `int`."""
         if not isinstance(arg, int):
+            if not hasattr(arg, "dtype"):
+                hint = "put bytes into RAM with `place` and pass their address; a float is a NumPy one, of its width"
+                raise SunsealError(f"{arg!r} is neither an integer nor a NumPy number", hint)
             return arg.astype(arg.dtype.newbyteorder("<")).tobytes()
         bits = 8 * self.int_bytes
         if not -(1 << (bits - 1)) <= arg < 1 << bits:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sunseal import _engine, abi, boards, coprocessor, images, instructions
+from sunseal import _engine, abi, boards, coprocessor, images, instructions, units
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
@@ -98,6 +98,9 @@ class Registers(MutableMapping[str, int]):
 
     def __setitem__(self, name: str, value: int) -> None:
         """Change a register."""
+        bits = {n: width for n, width, _ in self._inner.registers()}.get(name, 32)
+        if not 0 <= value < 1 << bits:
+            raise SunsealError(f"{value:#x} does not fit register {name}, which holds 0 to {(1 << bits) - 1:#x}")
         self._inner.set_register(name, value)
 
     def __delitem__(self, name: str) -> None:
@@ -268,7 +271,7 @@ class Machine:
 
     @vcc_v.setter
     def vcc_v(self, volts: float) -> None:
-        self._inner.set_vcc(volts)
+        self._inner.set_vcc(units.zero_or_more(volts, "vcc_v"))
 
     # --- Running ---------------------------------------------------------------------------------
 
@@ -460,6 +463,9 @@ class Machine:
         self, until: Places, cycles: int | None, time_s: float | None, pin: str | None
     ) -> tuple[int | None, int | None, list[int], str | None]:
         """Return the end of a run as the engine takes it: cycles, picoseconds, addresses, pin."""
+        for value, name in (cycles, "cycles"), (time_s, "time_s"):
+            if value is not None:
+                units.zero_or_more(value, name)
         return (
             None if cycles is None else self.cycles + cycles,
             None if time_s is None else self._inner.time_ps + round(time_s * 1e12),
@@ -721,7 +727,7 @@ class Machine:
 
     def adc_volts(self, channel: int, volts: float) -> None:
         """Connect a voltage to a channel of the analogue to digital converter."""
-        self._inner.adc_volts(channel, volts)
+        self._inner.adc_volts(channel, units.zero_or_more(volts, f"the voltage at channel {channel}"))
 
     def i2c(
         self,

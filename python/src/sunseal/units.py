@@ -61,6 +61,13 @@ def parse(text: str, unit: str, what: str, *, zero: bool = False, typed: str = "
     return value
 
 
+def zero_or_more(value: float, what: str) -> float:
+    """Return a number that a program gave, which must be zero or more and finite: NaN slips through comparisons."""
+    if not 0 <= value < math.inf:
+        raise SunsealError(f"{what} is {value:g}; it must be zero or more and finite")
+    return float(value)
+
+
 SLOWEST_HZ = 1_000
 """Below any clock of a CPU here: the VLO's 9.4 kHz divided by eight is the slowest that a program sets up."""
 
