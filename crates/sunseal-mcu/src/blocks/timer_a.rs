@@ -42,6 +42,10 @@ pub(crate) struct TimerA {
     fresh: [bool; MAX_CCRS],
     /// Position in the counting period at source tick `origin`.
     position: u32,
+    /// Where the present period of up/down mode turns: TACCR0 as it was on the way up, or a count beyond it.
+    peak: u32,
+    /// Stopped in up/down mode while counting down, which it goes on with (SLAU367P 25.2.3.4).
+    stopped_falling: bool,
     origin: u64,
     /// ACLK is wired to capture inputs A and B of each block.
     pub aclk_inputs: [[bool; 2]; MAX_CCRS],
@@ -102,7 +106,7 @@ impl TimerA {
     fn period(&self) -> u32 {
         match self.ctl & MC {
             0x10 => self.top() + 1,
-            0x30 => 2 * self.top(),
+            0x30 => 2 * self.peak,
             _ => self.counter_max() + 1,
         }
     }
@@ -116,13 +120,17 @@ impl TimerA {
         u32::from(self.compared[0]).min(self.counter_max())
     }
 
-    fn value(&self, position: u32) -> u16 {
-        let top = self.top();
-        if self.ctl & MC == 0x30 && position > top {
-            (2 * top - position) as u16
+    fn shown(&self, (position, peak): (u32, u32)) -> u16 {
+        if self.ctl & MC == 0x30 && position > peak {
+            (2 * peak - position) as u16
         } else {
             position as u16
         }
+    }
+
+    /// TAxR as it was latched.
+    fn value(&self) -> u16 {
+        self.shown((self.position, self.peak))
     }
 
     fn counts(&self, clocks: &Clocks, t: Picos) -> u64 {
@@ -134,12 +142,32 @@ impl TimerA {
         }
     }
 
-    fn position_at(&self, clocks: &Clocks, t: Picos) -> u32 {
-        let n = self.counts(clocks, t);
+    /// Position and peak so many counts on.
+    fn after(&self, n: u64) -> (u32, u32) {
         if n == 0 {
-            return self.position;
+            return (self.position, self.peak);
         }
-        ((u64::from(self.base()) + n) % u64::from(self.period())) as u32
+        let (ahead, period) = (u64::from(self.base()) + n, u64::from(self.period()));
+        match ahead.checked_sub(period) {
+            // At zero a new TACCR0 takes effect.
+            Some(over) if self.ctl & MC == 0x30 => {
+                ((over % u64::from(2 * self.top())) as u32, self.top())
+            }
+            _ => ((ahead % period) as u32, self.peak),
+        }
+    }
+
+    fn value_at(&self, clocks: &Clocks, t: Picos) -> u16 {
+        self.shown(self.after(self.counts(clocks, t)))
+    }
+
+    /// On the way down in up/down mode, or stopped there.
+    fn falls(&self) -> bool {
+        match self.ctl & MC {
+            0 => self.stopped_falling,
+            0x30 => self.position > self.peak,
+            _ => false,
+        }
     }
 
     /// The position that counting goes on from: in up mode a count beyond the top rolls over next.
@@ -153,22 +181,25 @@ impl TimerA {
     /// Takes the counter to `t`, keeping the divider's phase.
     fn latch(&mut self, clocks: &Clocks, t: Picos) {
         let n = self.counts(clocks, t);
-        self.position = self.position_at(clocks, t);
+        (self.position, self.peak) = self.after(n);
         if n != 0 {
             self.origin += n * self.divider();
         }
     }
 
-    /// After a change of mode or period: a position beyond the period's end rolls over at the next count.
-    fn settle(&mut self, clocks: &Clocks, t: Picos, value: u16, was_running: bool) {
-        self.position = u32::from(value).min(self.counter_max());
-        if self.running() {
-            if self.ctl & MC == 0x30 {
-                self.position = self.position.min(self.top());
-            }
-            if !was_running {
-                self.origin = self.line(clocks).map_or(0, |l| l.ticks_at(t));
-            }
+    /// After a change of mode or period: a position beyond the period's end rolls over at the next count, in up/down mode
+    /// it turns there. `falls` is the direction kept from before.
+    fn settle(&mut self, clocks: &Clocks, t: Picos, value: u16, falls: bool, was_running: bool) {
+        let count = u32::from(value).min(self.counter_max());
+        let falls = falls && count != 0;
+        (self.position, self.peak) = match self.ctl & MC {
+            // One behind a peak one above it: the way up to there is over.
+            0x30 if falls => (count + 2, count + 1),
+            _ => (count, count.max(self.top())),
+        };
+        self.stopped_falling = falls;
+        if self.running() && !was_running {
+            self.origin = self.line(clocks).map_or(0, |l| l.ticks_at(t));
         }
     }
 
@@ -184,16 +215,28 @@ impl TimerA {
 
     fn until_value(&self, p: u32, v: u16) -> u64 {
         let v = u32::from(v);
-        let up = if self.ctl & MC == 0x30 && v > self.top() {
-            u64::MAX
-        } else {
-            self.until_position(p, v)
-        };
-        if self.ctl & MC == 0x30 && v != 0 && v < self.top() {
-            up.min(self.until_position(p, self.period() - v))
-        } else {
-            up
+        if self.ctl & MC != 0x30 {
+            return self.until_position(p, v);
         }
+        let (top, zero) = (self.top(), self.period() - p);
+        if v == 0 {
+            return zero.into();
+        }
+        // TACCR0's own flag comes on the way up alone (SLAU367P 25.2.3.4).
+        let down = 2 * self.peak.max(v) - v;
+        if v > p && v <= self.peak {
+            u64::from(v - p)
+        } else if v < self.peak && v != top && down > p {
+            u64::from(down - p)
+        } else if v <= top {
+            u64::from(zero) + u64::from(v)
+        } else {
+            u64::MAX
+        }
+    }
+
+    fn until_zero(&self) -> u64 {
+        self.until_value(self.base(), 0)
     }
 
     fn captures_aclk(&self, i: usize) -> bool {
@@ -222,7 +265,7 @@ impl TimerA {
             // The fewest counts come first, so only their time is computed.
             let mut fewest = u64::MAX;
             if self.ctl & TAIFG == 0 {
-                fewest = self.until_position(self.base(), 0);
+                fewest = self.until_zero();
             }
             for i in 0..self.ccrs {
                 if self.cctl[i] & (CAP | CCIFG) == 0 {
@@ -250,9 +293,10 @@ impl TimerA {
         while let Some((n, group)) = self.next_load().filter(|l| l.0 <= self.counts(clocks, now)) {
             let t = self.time_of_counts(clocks, n).map_or(now, |t| t.min(now));
             self.flags(clocks, t);
-            let (count, was_running) = (self.value(self.position), self.running());
+            let (count, falls) = (self.value(), self.falls());
+            let was_running = self.running();
             self.load(group);
-            self.settle(clocks, t, count, was_running);
+            self.settle(clocks, t, count, falls, was_running);
         }
         self.flags(clocks, now);
     }
@@ -265,14 +309,14 @@ impl TimerA {
                     break;
                 }
                 self.captured[i] += 1;
-                let value = self.value(self.position_at(clocks, t));
+                let value = self.value_at(clocks, t);
                 self.capture(i, value);
             }
         }
         if self.running() {
             let n = self.counts(clocks, now);
             if n != 0 {
-                if self.until_position(self.base(), 0) <= n {
+                if self.until_zero() <= n {
                     self.ctl |= TAIFG;
                 }
                 for i in 0..self.ccrs {
@@ -315,11 +359,13 @@ impl TimerA {
         let base = self.base();
         let due = |i: usize| {
             let (members, leader) = self.group(i);
-            let zero = self.until_position(base, 0);
+            let zero = self.until_zero();
             (self.fresh[i] && self.fresh[members].iter().all(|f| *f)).then(|| {
                 match self.load_mode(i) {
                     3 => self.until_value(base, self.compared[leader]),
-                    2 if self.ctl & MC == 0x30 => zero.min(self.until_position(base, self.top())),
+                    2 if self.ctl & MC == 0x30 => {
+                        zero.min(self.until_value(base, self.top() as u16))
+                    }
                     _ => zero,
                 }
             })
@@ -360,7 +406,7 @@ impl TimerA {
         if c & CAP != 0 && c & wanted != 0 && c & CCIS == (side as u16) << 12 {
             self.event(clocks, now);
             self.latch(clocks, now);
-            let count = self.value(self.position);
+            let count = self.value();
             self.capture(i, count);
         }
     }
@@ -455,7 +501,7 @@ impl TimerA {
 
     /// TAxCTL is written, with `count` in TAxR.
     fn write_ctl(&mut self, new: u16, count: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let was_running = self.running();
+        let (falls, was_running) = (self.falls() && new & TACLR == 0, self.running());
         if new & MC != 0 && !matches!(new & TASSEL, 0x0100 | 0x0200) {
             return Err(cx.refuse(
                 "timer clocked from a pin (TASSEL 0 or 3) is not modelled; use ACLK or SMCLK",
@@ -464,7 +510,10 @@ impl TimerA {
         let source_changed = (new ^ self.ctl) & (TASSEL | ID) != 0;
         self.ctl = new & !TACLR;
         let count = if new & TACLR != 0 { 0 } else { count };
-        self.settle(cx.clocks, cx.now, count, was_running && !source_changed && new & TACLR == 0);
+        // Only up/down mode has a direction; stopped, it is kept.
+        let falls = falls && matches!(new & MC, 0 | 0x30);
+        let goes_on = was_running && !source_changed && new & TACLR == 0;
+        self.settle(cx.clocks, cx.now, count, falls, goes_on);
         Ok(())
     }
 
@@ -514,18 +563,11 @@ impl TimerA {
 
     /// TAxCCRn is written, with `count` in TAxR.
     fn write_ccr(&mut self, i: usize, new: u16, count: u16, cx: &Ctx<'_>) {
-        let was_running = self.running();
-        let position = self.position;
+        let (falls, was_running) = (self.falls(), self.running());
         self.ccr[i] = new;
         let loaded = self.loaded_at_once(i) && self.group(i).0.contains(&0);
         if loaded && self.ctl & MC & 0x10 != 0 {
-            if self.ctl & MC == 0x30 && was_running && position > count.into() {
-                // Counting down, a new period takes effect at the next turn: keep the count.
-                self.settle(cx.clocks, cx.now, count, was_running);
-                self.position = self.period().saturating_sub(u32::from(count));
-            } else {
-                self.settle(cx.clocks, cx.now, count, was_running);
-            }
+            self.settle(cx.clocks, cx.now, count, falls, was_running);
         }
     }
 }
@@ -541,7 +583,7 @@ impl Block for TimerA {
         self.event(cx.clocks, cx.now);
         Ok(match off {
             TACTL => self.ctl,
-            TAR => self.value(self.position_at(cx.clocks, cx.now)),
+            TAR => self.value_at(cx.clocks, cx.now),
             TAEX0 => self.ex0,
             TAIV => self.clear_iv(),
             _ if (TACCTL0..TACCTL0 + 2 * self.ccrs as u32).contains(&off) => {
@@ -560,19 +602,19 @@ impl Block for TimerA {
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         self.event(cx.clocks, cx.now);
         self.latch(cx.clocks, cx.now);
-        let count = self.value(self.position);
-        let was_running = self.running();
+        let count = self.value();
+        let (falls, was_running) = (self.falls(), self.running());
         match off {
             TACTL => {
                 self.write_ctl(merge(self.ctl, value, mask), count, cx)?;
             }
             TAEX0 => {
                 self.ex0 = merge(self.ex0, value, mask) & 7;
-                self.settle(cx.clocks, cx.now, count, false);
+                self.settle(cx.clocks, cx.now, count, falls, false);
             }
             TAR => {
                 let count = merge(count, value, mask);
-                self.settle(cx.clocks, cx.now, count, was_running);
+                self.settle(cx.clocks, cx.now, count, falls, was_running);
             }
             TAIV => {
                 self.clear_iv();

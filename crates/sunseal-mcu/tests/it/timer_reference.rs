@@ -14,6 +14,8 @@ enum Step {
     Wait(u16),
     /// TA0CTL with TACLR: mode, input divider.
     Control { mode: usize, id: u16 },
+    /// TA0CTL without TACLR: the interrupt's enable, and whether it counts on or stands.
+    Write { running: bool, taie: u16 },
     /// TA0CCR0 or TA0CCR1.
     Compare { block: usize, value: u16 },
     /// Clears the flag of a block.
@@ -23,31 +25,24 @@ enum Step {
 }
 
 /// Sequences within what the manual defines: a change of mode or divider clears the counter (it says to
-/// stop it first), and TA0CCR0 does not change in up/down mode.
+/// stop it first).
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let one = prop_oneof![
         4 => (0u16..60).prop_map(Step::Wait),
         2 => (0usize..4, 0u16..4).prop_map(|(mode, id)| Step::Control { mode, id }),
+        2 => (any::<bool>(), 0u16..2).prop_map(|(running, taie)| Step::Write { running, taie }),
         3 => (0usize..2, 0u16..40).prop_map(|(block, value)| Step::Compare { block, value }),
         1 => (0usize..2).prop_map(|block| Step::Clear { block }),
         4 => Just(Step::Look),
     ];
-    prop::collection::vec(one, 1..40).prop_map(|steps| {
-        let mut up_down = false;
-        let mut defined = |step: &Step| {
-            if let Step::Control { mode, .. } = step {
-                up_down = *mode == 3;
-            }
-            !(up_down && matches!(step, Step::Compare { block: 0, .. }))
-        };
-        steps.into_iter().filter(|s| defined(s)).collect()
-    })
+    prop::collection::vec(one, 1..40)
 }
 
 /// The manual's description, one tick at a time (SLAU208, Timer_A operation).
 #[derive(Default)]
 struct Reference {
     mode: u16,
+    held: bool,
     divider: u32,
     phase: u32,
     count: u16,
@@ -59,7 +54,7 @@ struct Reference {
 
 impl Reference {
     fn stopped(&self) -> bool {
-        self.mode == 0 || (self.mode != 0x20 && self.ccr[0] == 0)
+        self.held || self.mode == 0 || (self.mode != 0x20 && self.ccr[0] == 0)
     }
 
     fn tick(&mut self) {
@@ -93,7 +88,9 @@ impl Reference {
             self.taifg = true;
         }
         for i in 0..2 {
-            if self.count == self.ccr[i] {
+            // TA0CCR0's own flag comes on the way up alone.
+            let passed = i == 0 && self.mode == 0x30 && before > self.count;
+            if self.count == self.ccr[i] && !passed {
                 self.ccifg[i] = true;
             }
         }
@@ -115,6 +112,17 @@ fn reference(steps: &[Step]) -> Vec<Seen> {
                 ticks(&mut r, 3);
                 (r.mode, r.divider) = (MODES[*mode], 1 << id);
                 (r.count, r.down, r.phase, r.taifg) = (0, false, 0, false);
+                r.held = false;
+                ticks(&mut r, 1);
+            }
+            Step::Write { running, .. } => {
+                ticks(&mut r, 3);
+                let restart = r.stopped();
+                r.held = !running;
+                r.taifg = false;
+                if restart {
+                    r.phase = 0;
+                }
                 ticks(&mut r, 1);
             }
             Step::Compare { block, value } => {
@@ -150,14 +158,18 @@ fn reference(steps: &[Step]) -> Vec<Seen> {
 
 fn machine(steps: &[Step]) -> Vec<Seen> {
     let mut p = Program::new();
-    let mut looks = 0;
+    let (mut looks, mut control) = (0, 0x0200);
     for step in steps {
         match step {
             Step::Wait(n) => {
                 p.nops(usize::from(*n));
             }
             Step::Control { mode, id } => {
-                p.set(TA0CTL, 0x0204 | id << 6 | MODES[*mode]);
+                control = 0x0200 | id << 6 | MODES[*mode];
+                p.set(TA0CTL, control | 4);
+            }
+            Step::Write { running, taie } => {
+                p.set(TA0CTL, if *running { control } else { control & !0x30 } | taie << 1);
             }
             Step::Compare { block, value } => {
                 p.set(TA0CCR0 + 2 * *block as u32, *value);
