@@ -62,6 +62,10 @@ pub(crate) struct Rtc {
     /// Seconds of the calendar at crystal tick `origin`, from the first of March of year 0.
     seconds: u64,
     origin: u64,
+    /// Ticks that the prescalers stand beyond those since `origin`: a second or none, as RT1PS counts to two.
+    odd: u64,
+    /// Tick of the crystal up to which flags are set.
+    seen: u64,
     /// Day of the week less what the count of days gives.
     dow_shift: u8,
     /// Minute, hour, day of week, day; bit 7 enables each.
@@ -110,6 +114,8 @@ impl Rtc {
             ps_ctl: [0x0100; 2],
             seconds: days(2000, 1, 1) * DAY,
             origin: 0,
+            odd: 0,
+            seen: 0,
             dow_shift: 0,
             alarm: [0; 4],
             bin2bcd: 0,
@@ -241,7 +247,7 @@ impl Rtc {
         for n in 0..2 {
             if self.ps_ctl[n] & (RT0PSIE | RT0PSIFG) == RT0PSIE {
                 let i = self.interval(n);
-                sooner((done / i + 1) * i);
+                sooner(((done + self.odd) / i + 1) * i - self.odd);
             }
         }
         next
@@ -252,13 +258,14 @@ impl Rtc {
         (t != Picos::MAX).then_some(t)
     }
 
-    /// Sets the flags that fell due between `from` and `now`.
-    pub fn event(&mut self, line: &Line, from: Picos, now: Picos) {
+    /// Sets the flags that fell due up to `now`, whether an interrupt waits for them or a program that polls.
+    pub fn event(&mut self, line: &Line, now: Picos) {
         if !self.running() {
             return;
         }
-        let before = self.ticks(line, Picos(from.0.saturating_sub(1)));
-        let after = self.ticks(line, now);
+        let ticks = line.ticks_at(now);
+        let seen = std::mem::replace(&mut self.seen, ticks);
+        let (before, after) = (seen.saturating_sub(self.origin), self.ticks(line, now));
         let (s, e) = (self.seconds + before / SECOND, self.seconds + after / SECOND);
         if e > s {
             self.ctl0 |= RTCRDYIFG;
@@ -271,7 +278,7 @@ impl Rtc {
         }
         for n in 0..2 {
             let i = self.interval(n);
-            if after / i > before / i {
+            if (after + self.odd) / i > (before + self.odd) / i {
                 self.ps_ctl[n] |= RT0PSIFG;
             }
         }
@@ -315,9 +322,15 @@ impl Rtc {
 
     /// Takes the calendar to now, keeping the part of a second that has passed.
     fn latch(&mut self, line: &Line, now: Picos) {
-        let ticks = self.ticks(line, now);
-        self.seconds += ticks / SECOND;
-        self.origin += ticks / SECOND * SECOND;
+        let seconds = self.ticks(line, now) / SECOND;
+        self.seconds += seconds;
+        self.origin += seconds * SECOND;
+        self.odd = (self.odd + seconds * SECOND) % (2 * SECOND);
+    }
+
+    /// The prescalers begin anew.
+    fn begin(&mut self, tick: u64) {
+        (self.origin, self.odd, self.seen) = (tick, 0, tick);
     }
 
     fn set_calendar(&mut self, off: u32, value: u16, mask: u16, line: &Line, cx: &Ctx<'_>) {
@@ -345,7 +358,7 @@ impl Rtc {
         // The day of the week is a register of its own: it keeps its value over a change of date.
         self.dow_shift = ((u64::from(dow) + 7 - day_count % 7) % 7) as u8;
         if off == RTCTIM0 {
-            self.origin = line.ticks_at(cx.now);
+            self.begin(line.ticks_at(cx.now));
         }
     }
 
@@ -363,7 +376,7 @@ impl Rtc {
             (_, RTCTCMP) => self.tcmp,
             (_, RTCPS0CTL) => self.ps_ctl[0],
             (_, RTCPS1CTL) => self.ps_ctl[1],
-            (_, RTCPS) => (self.ticks(line, cx.now) & 0xFFFF) as u16,
+            (_, RTCPS) => ((self.ticks(line, cx.now) + self.odd) & 0xFFFF) as u16,
             (_, RTCIV) => self.take_vector(),
             (_, RTCTIM0) => self.pair((of_day % 60) as u32, (of_day / 60 % 60) as u32),
             (_, RTCTIM1) => self.pair((of_day / 3600) as u32, self.weekday(s)),
@@ -388,7 +401,7 @@ impl Rtc {
         let was_running = self.running();
         self.ctl13 = new & 0x03EF;
         if self.running() && !was_running {
-            self.origin = cx.clocks.lfxt.ticks_at(cx.now);
+            self.begin(cx.clocks.lfxt.ticks_at(cx.now));
         }
         cx.fx.clocks = true;
         Ok(())
@@ -401,12 +414,14 @@ impl Block for Rtc {
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         cx.fx.touched = true;
+        self.event(&cx.clocks.lfxt, cx.now);
         self.register(off, &cx.clocks.lfxt, cx)
     }
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let clocks = cx.clocks;
         let line = &clocks.lfxt;
+        self.event(line, cx.now);
         self.latch(line, cx.now);
         if off == RTCCTL0 {
             // The flags and their enables are not protected.
@@ -437,7 +452,7 @@ impl Block for Rtc {
             RTCTCMP => self.tcmp = merge(self.tcmp, value, mask),
             RTCPS0CTL => self.ps_ctl[0] = merge(self.ps_ctl[0], value, mask) & 0x391F,
             RTCPS1CTL => self.ps_ctl[1] = merge(self.ps_ctl[1], value, mask) & 0xF91F,
-            RTCPS => self.origin = line.ticks_at(cx.now),
+            RTCPS => self.begin(line.ticks_at(cx.now)),
             RTCIV => {
                 self.take_vector();
             }

@@ -89,6 +89,33 @@ fn the_vectors_of_rtc_b_and_rtc_c_stand_in_their_own_order() {
 }
 
 #[test]
+fn a_program_that_polls_sees_the_flags_of_the_rtc_without_interrupts() {
+    for (device, control) in [(FR5969, (RTCCTL0, 0x2000)), (FR6989, (RTCCTL13, 0x0020))] {
+        let mut p = program();
+        with_crystal(&mut p);
+        p.set(RTCCTL0, if device == FR6989 { 0xA500 } else { 0x6000 });
+        // RT1PS by 256: every two seconds.
+        p.set(RTCPS1CTL, 0x001C).set(RTCTIM0, 0).set(control.0, control.1);
+        let until = |p: &mut Program, bit: u32, register: u32| {
+            let again = p.here();
+            p.op("BIT", Imm(bit), Abs(register)).back("JEQ", again);
+        };
+        until(&mut p, 1, RTCCTL0);
+        p.keep(RTCTIM0);
+        until(&mut p, 1, RTCPS1CTL);
+        p.keep(RTCTIM0).set(RTCPS1CTL, 0x001C);
+        // A write in an odd second leaves the prescalers alone.
+        until(&mut p, 1, RTCTIM0);
+        p.set(RTCAMINHR, 0);
+        until(&mut p, 1, RTCPS1CTL);
+        p.keep(RTCTIM0).halt();
+        let mut m = machine(&p, device);
+        m.run(&Until::time(Picos(8_000_000_000_000)), &mut Silent);
+        assert_eq!([0, 1, 2].map(|n| kept(&m, n)), [1, 2, 4], "{device}");
+    }
+}
+
+#[test]
 fn rtc_b_has_no_registers_where_rtc_c_has_its_calibration() {
     let mut p = program();
     p.set(0x4A4, 0);

@@ -543,7 +543,7 @@ impl Peripherals for Fr5xx {
         let lfxt = &self.chip.clocks.lfxt;
         for rtc in &mut self.chip.blocks.rtc {
             if rtc.next_event(lfxt, seen).is_some_and(|e| e <= t) {
-                rtc.event(lfxt, t, t);
+                rtc.event(lfxt, t);
             }
         }
         if self.chip.blocks.cs.next_event(seen).is_some_and(|e| e <= t) {
