@@ -92,7 +92,9 @@ pub(crate) struct RtcC {
     time: Time,
     origin: u64,
     prescaler: u16,
-    /// Ticks up to which events are accounted for.
+    /// Ticks that the prescalers stand beyond those since `origin`: a second or none, as RT1PS counts to two.
+    odd: u64,
+    /// Ticks since `origin` up to which events are accounted for.
     seen: u64,
 }
 
@@ -128,16 +130,24 @@ impl RtcC {
 
     /// RT0PS in the low byte, RT1PS in the high one.
     fn prescalers(&self, bclk: &Line, t: Picos) -> u16 {
-        if self.held() { self.prescaler } else { self.ticks(bclk, t) as u16 }
+        if self.held() { self.prescaler } else { (self.ticks(bclk, t) + self.odd) as u16 }
     }
 
     fn latch(&mut self, bclk: &Line, t: Picos) {
         let n = self.ticks(bclk, t);
         self.time = self.time.after(n / TICKS);
         if !self.held() {
+            self.prescaler = (n + self.odd) as u16;
             self.origin += n / TICKS * TICKS;
-            self.prescaler = n as u16;
+            self.odd = (self.odd + n / TICKS * TICKS) % (2 * TICKS);
         }
+    }
+
+    /// The prescalers stand at `self.prescaler` at this tick of BCLK.
+    fn begin(&mut self, tick: u64) {
+        let ahead = u64::from(self.prescaler);
+        self.origin = tick.saturating_sub(ahead % TICKS);
+        (self.odd, self.seen) = (ahead / TICKS * TICKS, tick - self.origin);
     }
 
     /// Ticks between two events of a prescaler's interrupt.
@@ -154,7 +164,8 @@ impl RtcC {
             return None;
         }
         let next = |interval: u64| {
-            let tick = (self.seen / interval + 1) * interval + self.origin;
+            let next = ((self.seen + self.odd) / interval + 1) * interval - self.odd;
+            let tick = next + self.origin;
             let t = bclk.time_of(tick);
             (t != Picos::MAX).then_some(t)
         };
@@ -172,16 +183,19 @@ impl RtcC {
     }
 
     fn event(&mut self, bclk: &Line, now: Picos) {
+        if self.held() {
+            return;
+        }
         let n = self.ticks(bclk, now);
-        let (seen, passed) =
-            (self.seen, |interval: u64, seen: u64| n / interval != seen / interval);
-        if passed(Self::interval(self.ps0ctl, 2), seen) {
+        let (seen, odd) = (self.seen, self.odd);
+        let passed = |interval: u64| (n + odd) / interval != (seen + odd) / interval;
+        if passed(Self::interval(self.ps0ctl, 2)) {
             self.ps0ctl |= RT0PSIFG;
         }
-        if passed(Self::interval(self.ps1ctl, 512), seen) {
+        if passed(Self::interval(self.ps1ctl, 512)) {
             self.ps1ctl |= RT0PSIFG;
         }
-        if passed(TICKS, seen) {
+        if passed(TICKS) {
             self.ctl0 |= RTCRDYIFG;
             let mut time = self.time.after(seen / TICKS);
             // Of many seconds at once only the last day can tell anything apart.
@@ -299,8 +313,11 @@ impl Block<P4> for RtcC {
         }
         let bcd = self.ctl13 & RTCBCD != 0;
         let d = |v: u16| if bcd { from_bcd(v) } else { v };
+        let e = |v: u16| if bcd { to_bcd(v) } else { v };
         let now = self.now(bclk, cx.now);
         let field = |old: u16| merge16(old, value, mask);
+        // Each byte is a register of its own, which may be written alone.
+        let pair = |low: u16, high: u16| field(e(low) | e(high) << 8);
         match off {
             RTCCTL13 => {
                 let was_held = self.held();
@@ -310,12 +327,10 @@ impl Block<P4> for RtcC {
                 }
                 self.ctl13 = new & (RTCBCD | RTCHOLD | RTCTEV) | RTCMODE;
                 if was_held && !self.held() {
-                    let ticks = cx.clocks.bclk.ticks_at(cx.now);
-                    self.origin = ticks.saturating_sub(u64::from(self.prescaler) % TICKS);
-                    self.seen = ticks - self.origin;
+                    self.begin(bclk.ticks_at(cx.now));
                 } else if !was_held && self.held() {
                     self.time = now;
-                    self.prescaler = (cx.clocks.bclk.ticks_at(cx.now) - self.origin) as u16;
+                    self.prescaler = (bclk.ticks_at(cx.now) - self.origin + self.odd) as u16;
                 }
             }
             RTCOCAL | RTCTCMP if value & mask == 0 => {}
@@ -329,27 +344,25 @@ impl Block<P4> for RtcC {
             RTCPS => {
                 self.time = now;
                 self.prescaler = field(self.prescalers(bclk, cx.now));
-                let ticks = bclk.ticks_at(cx.now);
-                self.origin = ticks.saturating_sub(u64::from(self.prescaler) % TICKS);
-                self.seen = ticks - self.origin;
+                self.begin(bclk.ticks_at(cx.now));
             }
             RTCIV => {
                 self.vector();
             }
             RTCTIM0 => {
-                let v = field(0);
+                let v = pair(now.second, now.minute);
                 self.set(now, |t| (t.second, t.minute) = (d(v & 0xFF), d(v >> 8)));
             }
             RTCTIM1 => {
-                let v = field(0);
+                let v = pair(now.hour, now.weekday);
                 self.set(now, |t| (t.hour, t.weekday) = (d(v & 0xFF), d(v >> 8)));
             }
             RTCDATE => {
-                let v = field(0);
+                let v = pair(now.day, now.month);
                 self.set(now, |t| (t.day, t.month) = (d(v & 0xFF), d(v >> 8)));
             }
             RTCYEAR => {
-                let v = field(0);
+                let v = field(e(now.year));
                 self.set(now, |t| t.year = d(v));
             }
             RTCAMINHR => self.aminhr = field(self.aminhr),

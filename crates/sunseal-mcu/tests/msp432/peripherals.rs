@@ -122,6 +122,31 @@ handler:
 }
 
 #[test]
+fn the_rtc_takes_single_bytes_and_its_prescaler_counts_two_seconds_while_it_is_polled() {
+    let r = Program::new(
+        "
+  puth RTC, 0xA500
+  puth (RTC + 0x10), 0x2238
+  putb (RTC + 0x10), 7
+  keeph (RTC + 0x10)
+  puth (RTC + 0x12), 0x030C
+  putb (RTC + 0x13), 2
+  keeph (RTC + 0x12)
+  puth (RTC + 0xA), 0x001C
+  puth (RTC + 2), 0
+1:
+  geth r0, (RTC + 0xA)
+  lsls r0, r0, #31
+  beq 1b
+  keeph (RTC + 0x10)
+  halt
+",
+    )
+    .run();
+    assert_eq!([r.kept(0), r.kept(1), r.kept(2)], [0x2207, 0x020C, 0x2209]);
+}
+
+#[test]
 fn aes_agrees_with_fips_197_and_takes_168_cycles() {
     let r = Program::new(
         "
