@@ -41,6 +41,29 @@ loop:
 }
 
 #[test]
+fn a_program_that_polls_sees_the_wakeup_timer_run_out_without_its_interrupt() {
+    let mut r = Program::new(
+        "
+  lse
+  put (RTC + 0x24), 0xCA
+  put (RTC + 0x24), 0x53
+  put (RTC + 0x14), 0
+  put (RTC + 0x08), 0x404
+.global armed
+armed:
+  until_set (RTC + 0x0C), 0x400
+.global over
+over:
+  halt
+",
+    )
+    .machine();
+    r.to("armed");
+    let s = r.us_to("over") / 1e6;
+    assert!((0.9..1.001).contains(&s), "{s}");
+}
+
+#[test]
 fn the_rtc_ends_each_stop_mode_every_second() {
     let mut first_s = Vec::new();
     for (lpms, state) in [(0, "stop0"), (1, "stop1"), (2, "stop2")] {

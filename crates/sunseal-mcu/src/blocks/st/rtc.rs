@@ -203,6 +203,8 @@ impl Rtc {
 
 impl Block<Stm32> for Rtc {
     fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
+        // A program may poll WUTF without its interrupt.
+        self.advance(&(), cx.now);
         Ok(match off {
             RTC_TR => self.tr(cx.now),
             RTC_DR => self.dr(cx.now),
@@ -225,6 +227,7 @@ impl Block<Stm32> for Rtc {
     }
 
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        self.advance(&(), cx.now);
         let bits = value & mask;
         if !cx.beside.backup_writable && off != RTC_WPR {
             cx.lint(LintKind::LockedBits);
