@@ -148,6 +148,36 @@ handler:
 }
 
 #[test]
+fn a_period_written_anew_keeps_the_place_of_the_prescaler() {
+    let p = Program::new(
+        "
+  put RCC_APB1ENR1, 1
+  put (TIM2 + 0x28), 3999
+  put (TIM2 + 0x2C), 1
+  put (TIM2 + 0x14), 1
+  put (TIM2 + 0x10), 0
+  put (TIM2 + 0x0C), 1
+  enable_irq 28
+  put TIM2, 1
+1:
+  wfi
+  b 1b
+.global handler
+handler:
+  put (TIM2 + 0x10), 0
+  put (TIM2 + 0x2C), 1
+  bx lr
+",
+    )
+    .irq(28, "handler");
+    let mut r = p.machine();
+    r.to("handler");
+    let us: f64 = (0..50).map(|_| r.us_to("handler")).sum();
+    // 4 MHz / 4000 and two counts, fifty times.
+    assert!((us - 100_000.0).abs() < 0.5, "{us}");
+}
+
+#[test]
 fn an_edge_at_a_pin_wakes_by_its_line_of_exti() {
     let p = Program::new(
         "

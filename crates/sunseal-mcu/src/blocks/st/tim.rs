@@ -198,7 +198,6 @@ impl Block<Stm32> for Tim {
                 self.arr_next = merge(self.arr_next, value, mask) & self.most;
                 if self.cr1 & TIM_CR1_ARPE == 0 {
                     self.arr = self.arr_next;
-                    self.origin = self.clock.ticks_at(cx.now).max(self.origin);
                 }
             }
             TIM_CCR1..=TIM_CCR4 => {
@@ -223,7 +222,11 @@ impl Block<Stm32> for Tim {
             return None;
         }
         let fresh = self.dier & !self.sr;
-        let update = (fresh & TIM_SR_UIF != 0).then(|| self.until(0)).flatten();
+        // An update that changes how it counts on comes first.
+        let changes = (self.psc, self.arr) != (self.psc_next, self.arr_next);
+        let update = (fresh & TIM_SR_UIF != 0 || changes && fresh & 0x1E != 0)
+            .then(|| self.until(0))
+            .flatten();
         let compares = self.ccr.iter().enumerate().filter(|(i, _)| fresh & 2 << i != 0);
         let compares = compares.filter_map(|(_, ccr)| self.until(*ccr));
         self.time_of(compares.chain(update).min()?)
@@ -280,6 +283,15 @@ mod tests {
         t.psc_next = 9;
         t.sync(us(10 + 20));
         assert_eq!((t.cnt, t.psc), (2, 9));
+    }
+
+    #[test]
+    fn a_match_behind_the_update_is_due_by_the_new_prescaler() {
+        let mut t = timer(9, 99);
+        (t.psc_next, t.dier, t.ccr[0], t.cnt) = (0, 2, 2, 5);
+        assert_eq!(t.due(&()), Some(us(500)));
+        t.sync(us(500));
+        assert_eq!((t.sr & 2, t.due(&())), (0, Some(us(502))));
     }
 
     #[test]
