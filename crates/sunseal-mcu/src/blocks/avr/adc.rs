@@ -122,7 +122,7 @@ impl Adc {
     }
 
     pub fn adcl(&mut self) -> u8 {
-        self.locked = self.admux & ADLAR == 0 || self.locked;
+        self.locked = true;
         self.shown() as u8
     }
 
@@ -177,6 +177,26 @@ impl Adc {
         self.adcsra |= ADIF;
         if self.adcsra & ADFR != 0 {
             self.start(end, adc);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_stays_whole_between_its_bytes_left_adjusted_too() {
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 1_000_000, 1, None);
+        for admux in [0, ADLAR] {
+            let mut adc = Adc { admux, result: 0x155, held: Some(0x2AA), ..Adc::default() };
+            let (low, whole) = (adc.adcl(), adc.shown());
+            adc.finish(0, &line);
+            assert_eq!([low, adc.adch()], whole.to_le_bytes());
+            adc.held = Some(0x2AA);
+            adc.finish(0, &line);
+            assert_eq!(adc.result, 0x2AA);
         }
     }
 }
