@@ -130,6 +130,17 @@ def test_a_program_that_reads_a_voltage_is_measured(sunseal: Cli, tmp_path: Path
         assert (done.status, done.out) == (2, "") and says in " ".join(done.err.split())
 
 
+def test_an_input_that_is_given_twice_is_refused(built: Built, sunseal: Cli) -> None:
+    for twice, says in (
+        (("--adc", "3=1V", "--adc", "A3=2V"), "--adc names channel 3 twice"),
+        (("--pin", "PD0=1", "--pin", "PD1=1", "--pin", "PD0=toggle@1Hz"), "--pin names PD0 twice"),
+    ):
+        done = sunseal("run", built(AVR), "--board", AVR, "--for", "1ms", *twice)
+        assert (done.status, done.out) == (2, "") and says in " ".join(done.err.split())
+    done = sunseal("measure", "sha1-hash", "--variant", "mpy=16", "--variant", "mpy=32")
+    assert done.status == 2 and "--variant names mpy twice: `mpy=16` and `mpy=32`" in " ".join(done.err.split())
+
+
 def test_semihosting_talks_and_leaves(built: Built, sunseal: Cli) -> None:
     done = sunseal("run", built(ARM), "--board", ARM, "--json")
     answer = json.loads(done.out)

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, dataclass_transform
 
@@ -98,11 +98,19 @@ def adc_channel(given: str) -> tuple[int, str]:
     return int(channel), what
 
 
+def once(names: Iterable[object], what: str) -> None:
+    """Refuse a name that is given twice, of which the later one would hold: `once(pins, "--pin names")`."""
+    said: set[object] = set()
+    for name in names:
+        if name in said:
+            raise SunsealError(f"{what} {name} twice")
+        said.add(name)
+
+
 def adc_of(given: list[str] | None, _: str = "--adc") -> dict[int, float]:
     """Read steady voltages at channels of the ADC."""
     said = [adc_channel(text) for text in given or ()]
-    if twice := [channel for i, (channel, _) in enumerate(said) if channel in dict(said[:i])]:
-        raise SunsealError(f"--adc names channel {twice[0]} twice")
+    once((channel for channel, _ in said), "--adc names channel")
     return {channel: units.parse(what, "V", f"--adc {channel}", zero=True) for channel, what in said}
 
 

@@ -260,6 +260,7 @@ def variant(pairs: list[str] | tuple[str, ...], board: str = DEFAULT_BOARD) -> d
     """
     known = variants(board)
     chosen = {key: values[-1] for key, values in known.items()}
+    said: dict[str, str] = {}
     for pair in pairs:
         key, eq, value = pair.partition("=")
         if not eq or not key or not value:
@@ -268,6 +269,8 @@ def variant(pairs: list[str] | tuple[str, ...], board: str = DEFAULT_BOARD) -> d
             raise unknown("variant", key, known or ["none"], f"of {board}")
         if value not in known[key]:
             raise unknown("multiplier", value, known[key], f"of {board} in --variant `{pair}`")
+        if said.setdefault(key, value) != value:
+            raise SunsealError(f"--variant names {key} twice: `{key}={said[key]}` and `{pair}`")
         chosen[key] = value
     return chosen
 

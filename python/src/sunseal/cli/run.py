@@ -18,7 +18,7 @@ from rich.markup import escape
 
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
-from sunseal.asking import BOARD, FOR, SEED, VCC, adc_channel, asked, request
+from sunseal.asking import BOARD, FOR, SEED, VCC, adc_channel, asked, once, request
 from sunseal.cli.console import Json, err, print_json, writable
 from sunseal.cli.spread import given_of, spread
 from sunseal.errors import SunsealError
@@ -96,6 +96,8 @@ class Inputs:
 
     def connect(self, bench: Bench) -> None:
         """Connect everything to a bench."""
+        once((adc_channel(given)[0] for given in self.adc), "--adc names channel")
+        once((given.partition("=")[0] for given in self.pin), "--pin names")
         for given in self.adc:
             _connect(bench, given)
         for given in self.pin:
@@ -393,6 +395,7 @@ def _as_fed(supply: Supply, elf: Path, board: str | None, within: float | None) 
 def _voltages(given: Sequence[str]) -> dict[str, float | str]:
     """Read `--adc` as a scenario has it."""
     told: dict[str, float | str] = {}
+    once((adc_channel(text)[0] for text in given), "--adc names channel")
     for text in given:
         channel, what = adc_channel(text)
         file = what.endswith(".csv")
