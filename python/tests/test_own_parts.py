@@ -13,6 +13,8 @@ import pytest
 from conftest import Cli
 from sunseal import _engine, boards, part_files, part_fitting, places
 from sunseal.errors import SunsealError
+from sunseal.planner import lifetime
+from sunseal.planner import plan_supplies as supplies
 
 CAP = """name = "{name}"
 title = "a capacitor of ours"
@@ -23,6 +25,19 @@ tolerance_rel = 0.1
 esr_ohm = 1.0
 v_rated_v = 5.4
 leakage_uA = 8.0
+source = "ours"
+"""
+
+CELL = """name = "leaky"
+title = "a cell of ours"
+
+[cell]
+capacity_mAh = 30
+ocv_V = [[0, 2.9], [100, 3.1]]
+r_ohm = [[0, 1], [100, 1]]
+self_discharge_percent_per_year = 8.0
+rechargeable = false
+v_end_V = 2.9
 source = "ours"
 """
 
@@ -340,6 +355,25 @@ def test_a_fit_plays_as_the_engine_does(here: Path, sunseal: Cli) -> None:
     ours = part_fitting.voltages(np.array(c_f), np.array(r_ohm), 40e-6 / 5.4, 3.5, run)
     # The series has the store at rest, the curve its terminal: 0.1 mV at 1 ohm.
     assert played["vcap_v"][-1] == pytest.approx(ours[-1], abs=5e-4)
+
+
+def test_a_cell_that_discharges_itself_lasts_as_long_as_the_engine_plays_it(here: Path, sunseal: Cli) -> None:
+    """Half of the charge lies below the cut-off, and discharges itself, too."""
+    put(here / "sunseal/parts/leaky.toml", CELL)
+    text = 'name = "d"\nboard = "telosb"\nradio = "none"\nduration_s = 3e8\n'
+    text += '[supply]\ncell = "leaky"\noutput = "direct"\nv_cut_v = 3.0\nv_on_v = 3.02\n'
+    text += "[load]\nsteps = [{ lasts_s = 86400, current_a = 1e-6 }]\n"
+    done = sunseal("simulate", put(here / "d.toml", text), "--json")
+    assert done.status == 0, done.err
+    played_s = 86_400.0 * json.loads(done.out)["load"]["rounds"]
+    cell = lifetime.Cell.load("leaky")
+    use = lifetime.Use("wait", "telosb", 3.05, 1e-9, 1e-3, 0.0, 0.0, 3.05e-6, 1e6)
+    assert lifetime.of(use, cell, 3.0).lifetime_s == pytest.approx(played_s, rel=0.02)
+    pack = supplies.Battery(cell, None, "direct", (0.0,) * len(cell.charge), 2.9)
+    share = pack.share_above(np.array([3.0]), np.array([1e-6]))
+    above_j, below_j = (cell.capacity_c * part * pack.mean_v(share) for part in (share, 1.0 - share))
+    planned_s = supplies.life_s(above_j, np.array([3.05e-6]), cell.self_discharge_per_year, below_j)
+    assert planned_s[0] == pytest.approx(played_s, rel=0.02)
 
 
 def test_a_fit_finds_the_panel_that_was_measured(here: Path, sunseal: Cli) -> None:

@@ -309,7 +309,8 @@ def test_a_battery_without_resistance_lasts_as_lifetime_says() -> None:
     cutoff_v = 2.4
     share = ideal.share_above(np.array([cutoff_v]), np.array([1e-3]))
     mean_v = ideal.mean_v(share)
-    life = supply.life_s(cell.capacity_c * share * mean_v, np.array([1e-4]), cell.self_discharge_per_year)
+    above_j, below_j = (cell.capacity_c * part * mean_v for part in (share, 1.0 - share))
+    life = supply.life_s(above_j, np.array([1e-4]), cell.self_discharge_per_year, below_j)
     use = lifetime.Use("sign", "telosb", 3.0, 6e-2, 1.0, 0.0, 0.0, 4e-5 * 600 / 599 * 0, 600.0)
     use = replace(use, energy_j=1e-4 * 600)
     assert life[0] == pytest.approx(lifetime.of(use, cell, cutoff_v).lifetime_s, rel=0.01)

@@ -224,8 +224,8 @@ def test_a_battery_with_a_converter_runs_down_in_small_steps(kept: float) -> Non
         volts = 2.0 + 2.0 * (high + low) / 2
         helped = volts < 2.9
         drawn_w = boost.drawn_w(volts, mean_w, 3.0) if helped else mean_w
-        whole_j = 3600.0 * (high - low) * volts * math.exp(-rate * time_s * helped)
-        took_s = whole_j / (drawn_w + (whole_j * rate if not helped else 0.0))
+        whole_j = 3600.0 * (high - low) * volts
+        took_s = whole_j / (drawn_w + rate * 3600.0 * (high + low) / 2 * volts)
         time_s, lost_j = time_s + took_s, lost_j + (drawn_w - mean_w) * took_s
         leaked_j += whole_j - drawn_w * took_s
     assert got.available_j == near(10_800.0, 1e-6) and got.unused_j == pytest.approx(0.0, abs=1e-6)
@@ -233,9 +233,18 @@ def test_a_battery_with_a_converter_runs_down_in_small_steps(kept: float) -> Non
     assert got.converter_lost_j == near(lost_j, 0.03)
     assert got.available_j == near(mean_w * got.lifetime_s + got.converter_lost_j + got.self_discharged_j, 0.02)
     alone = lifetime.of(use(period_s=1.0), cell, 2.9)
+    assert alone.self_discharged_j == near(alone.available_j - mean_w * alone.lifetime_s)
     if kept < 1:
-        assert alone.lifetime_s == near(math.log(1 + rate * alone.available_j / mean_w) / rate)
-        assert alone.self_discharged_j == near(alone.available_j - mean_w * alone.lifetime_s)
+        assert alone.self_discharged_j > 0.0
+
+
+def test_all_of_a_cell_discharges_itself_what_lies_below_the_cut_off_too() -> None:
+    # One voltage, 0.75 of the charge above the cut-off: dq/dt = -P / V - k q from Q to Q / 4.
+    cell = dataclasses.replace(CELL, charge=(0.0, 0.25, 0.2501, 1.0), open_v=(1.0, 1.0, 3.0, 3.0))
+    cell = dataclasses.replace(cell, self_discharge_per_year=0.1)
+    rate, got = -math.log(0.9) / YEAR_S, lifetime.of(use(period_s=1e4), cell, 2.9)
+    mean_w, leak_w = got.mean_w, rate * 3600.0 * 3.0
+    assert got.lifetime_s == near(math.log((mean_w + leak_w) / (mean_w + leak_w / 4)) / rate, 1e-3)
 
 
 def test_a_converter_that_loses_nothing_but_its_own_current() -> None:
@@ -834,6 +843,9 @@ def test_a_constant_load_on_a_battery() -> None:
     rate = -math.log(0.9) / YEAR_S
     assert supplies.life_s(np.array([100.0]), np.array([2.0]), 0.0)[0] == near(50.0)
     assert supplies.life_s(np.array([1e5]), np.array([1e-4]), 0.1)[0] == near(math.log(1 + rate * 1e9) / rate)
+    # Of 1e5 J below the cut-off self-discharge takes its share, too.
+    beside_s = math.log((1e-4 + rate * 2e5) / (1e-4 + rate * 1e5)) / rate
+    assert supplies.life_s(np.array([1e5]), np.array([1e-4]), 0.1, 1e5)[0] == near(beside_s)
 
 
 def test_no_margin_ends_below_nothing() -> None:

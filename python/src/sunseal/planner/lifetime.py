@@ -17,6 +17,13 @@ from sunseal.planner.priced import Priced
 YEAR_S = 365.25 * 86_400.0
 SHELF_LIFE_S = 10 * YEAR_S
 """What makers promise of primary cells unused: Energizer of its alkaline AA, Panasonic of its lithium coin cells."""
+STEPS = 256
+"""Into so many pieces a stretch of the charge is cut."""
+
+
+def decay_per_s(self_discharge_per_year: float) -> float:
+    """Return the rate at which a cell loses charge, of the share that is lost in a year."""
+    return -math.log1p(-self_discharge_per_year) / YEAR_S
 
 
 def _parts(kind: str) -> dict[str, dict[str, Any]]:
@@ -79,6 +86,20 @@ class Cell:
             return 0.0
         q = np.unique([low, high, *[c for c in self.charge if low < c < high]])
         return float(np.trapezoid(np.interp(q, self.charge, self.open_v), q)) * self.capacity_c
+
+    def time_s(self, power_w: float, cutoff_v: float = 0.0, from_v: float = math.inf) -> float:
+        """Return how long a load runs between two open-circuit voltages, self-discharge beside it.
+
+        Self-discharge takes its share k of all the charge q that is left, of what lies below the cut-off too: the
+        time is the integral of V dq / (P + k q V).
+        """
+        low, high = 1.0 - self.share_above(cutoff_v), 1.0 - self.share_above(from_v)
+        if high <= low:
+            return 0.0
+        rate = decay_per_s(self.self_discharge_per_year)
+        q = np.unique([*np.linspace(low, high, STEPS + 1), *[c for c in self.charge if low < c < high]])
+        volts = np.interp(q, self.charge, self.open_v)
+        return float(np.trapezoid(volts / (power_w + rate * q * self.capacity_c * volts), q)) * self.capacity_c
 
 
 @dataclass(frozen=True)
@@ -227,11 +248,7 @@ def battery_of(board: str) -> str:
 
 
 def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lifetime:
-    """Let a battery run down: first on the cells alone, then, if there is one, on the switched converter.
-
-    Self-discharge takes its share of what is left, so that with a constant load P, energy E and rate k the time is
-    ln(1 + k E / P) / k.
-    """
+    """Let a battery run down: first on the cells alone, then, if there is one, on the switched converter."""
     if use.period_s and use.duty > 1:
         raise SunsealError(
             f"`{use.operation}` takes {use.time_s + use.radio_s:.3g} s on {use.board} and is asked for every "
@@ -243,25 +260,18 @@ def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lif
             f"{cell.title} has at most {cell.open_v[-1]:g} V, and the node stops at {cutoff_v:g} V: it never runs; "
             "take a lower cut-off, another battery, or a switched converter"
         )
-    rate = -math.log1p(-cell.self_discharge_per_year) / YEAR_S if cell.self_discharge_per_year else 0.0
-
-    def run_down(energy_j: float, power_w: float) -> tuple[float, float]:
-        time_s = energy_j / power_w if rate == 0 else math.log1p(rate * energy_j / power_w) / rate
-        return time_s, energy_j - power_w * time_s
-
-    time_s, leaked_j = run_down(direct_j, use.mean_w)
-    lost_j, available_j = 0.0, direct_j
+    time_s = cell.time_s(use.mean_w, cutoff_v)
+    leaked_j, lost_j, available_j = direct_j - use.mean_w * time_s, 0.0, direct_j
     if boost is not None:
         # In slices of 50 mV, in which the efficiency changes little, and what is left of one at the end.
         end_v = max(boost.v_in_min_v, cell.open_v[0])
         volts = np.arange(min(cutoff_v, cell.open_v[-1]), end_v, -0.05)
-        for high, low in itertools.pairwise([*volts, end_v]):
-            slice_j = cell.energy_j(float(low), float(high)) * math.exp(-rate * time_s)
-            drawn_w = boost.drawn_w(float(high + low) / 2, use.mean_w, use.vcc_v)
-            slice_s, slice_leaked_j = run_down(slice_j, drawn_w)
-            time_s, leaked_j = time_s + slice_s, leaked_j + slice_leaked_j
+        for high, low in itertools.pairwise([*map(float, volts), end_v]):
+            slice_j, drawn_w = cell.energy_j(low, high), boost.drawn_w((high + low) / 2, use.mean_w, use.vcc_v)
+            slice_s = cell.time_s(drawn_w, low, high)
+            time_s, leaked_j = time_s + slice_s, leaked_j + slice_j - drawn_w * slice_s
             lost_j += (drawn_w - use.mean_w) * slice_s
-            available_j += cell.energy_j(float(low), float(high))
+            available_j += slice_j
     period_s = use.period_s or (use.time_s + use.radio_s)
     return Lifetime(
         battery=cell.part,

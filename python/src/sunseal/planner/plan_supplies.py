@@ -424,7 +424,7 @@ def _rechargeable(
     part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float, cold_v: float
 ) -> Store:
     cell = lifetime.Cell.load(part)
-    rate = -math.log1p(-cell.self_discharge_per_year) / lifetime.YEAR_S
+    rate = lifetime.decay_per_s(cell.self_discharge_per_year)
     ohms = float(np.mean([r for _, r in facts["r_ohm"]]))
     full_j = cell.energy_j(v_cut_v, v_max_v)
     return Store(
@@ -842,10 +842,13 @@ def batteries(allow: Mapping[str, Sequence[str]], board_names: Sequence[str]) ->
     return found
 
 
-def life_s(energy_j: Array, drawn_w: Array, self_discharge_per_year: float) -> Array:
-    """Return how long an energy lasts under a constant load and self-discharge (`lifetime.of`, without pieces)."""
-    rate = -math.log1p(-self_discharge_per_year) / lifetime.YEAR_S if self_discharge_per_year else 0.0
+def life_s(energy_j: Array, drawn_w: Array, self_discharge_per_year: float, below_j: Array | float = 0.0) -> Array:
+    """Return how long an energy lasts under a constant load and self-discharge (`lifetime.Cell.time_s` at one voltage).
+
+    `below_j` is what the cell holds beside it, of which self-discharge takes its share, too.
+    """
+    rate = lifetime.decay_per_s(self_discharge_per_year)
     if rate == 0:
         return energy_j / drawn_w
-    found: Array = np.log1p(rate * energy_j / drawn_w) / rate
+    found: Array = np.log1p(rate * energy_j / (drawn_w + rate * below_j)) / rate
     return found

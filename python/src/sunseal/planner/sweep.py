@@ -633,11 +633,12 @@ def battery_life(
     if one.kind == "linear":
         drawn_w[at] = (mean_w[at] / vcc_v[at] + float(facts["quiescent_uA"]) * 1e-6) * mean_v
     energy_j = charge_c * share * mean_v
-    life[at] = np.where(share > 0, supply.life_s(energy_j, drawn_w[at], rate), 0.0)
+    below_j = charge_c * (1.0 - share) * mean_v
+    life[at] = np.where(share > 0, supply.life_s(energy_j, drawn_w[at], rate, below_j), 0.0)
     if one.kind == "assisting":
         # At the rail that the converter holds the node takes the same current.
         held_w = mean_w[at] / vcc_v[at] * cutoff_v[at]
-        life[at] += _boosted(one, share, held_w, cutoff_v[at], charge_c, rate, life[at])
+        life[at] += _boosted(one, share, held_w, cutoff_v[at], charge_c, rate)
     return fits, life, drawn_w
 
 
@@ -652,12 +653,9 @@ def _share_above(one: supply.Battery, cutoff_v: Array, peak_a: Array) -> Array:
     return found
 
 
-def _boosted(
-    one: supply.Battery, used: Array, mean_w: Array, rail_v: Array, charge_c: float, rate: float, before_s: Array
-) -> Array:
+def _boosted(one: supply.Battery, used: Array, mean_w: Array, rail_v: Array, charge_c: float, rate: float) -> Array:
     """Return how much longer a converter that assists holds the rail below that voltage, in slices of the charge."""
     boost = lifetime.Boost.load(str(one.converter))
-    decay = -math.log1p(-rate) / lifetime.YEAR_S if rate else 0.0
     end_v = max(boost.v_in_min_v, one.end_v, min(one.cell.open_v))
     edges = np.linspace(1.0, 1.0 - one.cell.share_above(end_v), 41)
     total_s = np.zeros(len(mean_w))
@@ -671,8 +669,8 @@ def _boosted(
         i = min(int(at), len(rows) - 1)
         share = rows[i] + (rows[min(i + 1, len(rows) - 1)] - rows[i]) * (at - i)
         drawn_w = mean_w / share + boost.quiescent_a * middle_v
-        energy_j = left * charge_c * middle_v * np.exp(-decay * (before_s + total_s))
-        total_s = total_s + supply.life_s(energy_j, drawn_w, rate)
+        energy_j, below_j = left * charge_c * middle_v, low * charge_c * middle_v
+        total_s = total_s + supply.life_s(energy_j, drawn_w, rate, below_j)
     return total_s
 
 
