@@ -28,6 +28,7 @@ from sunseal.trace import (
     FORMATS,
     Bench,
     Channel,
+    Energy,
     Recording,
     Trigger,
     capacitor,
@@ -430,6 +431,38 @@ def test_columns_without_a_unit_are_read_with_the_one_that_is_given(tmp_path: Pa
     assert "is no unit of current" in sunseal("trace", "import", path, "--unit", "note=mAh").err
 
 
+def test_numbers_without_a_name_are_refused_and_seconds_are_said_to_be_taken(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("time (ms),current (mA)\n" + "".join(f"{i},0,1,5\n" for i in range(20)))
+    with pytest.raises(SunsealError, match=r"line 2 of .*a number in field 3, for which line 1 has no name"):
+        open_recording(path)
+    # A first column without a name counts the rows.
+    path.write_text(",Time,I (mA)\n" + "".join(f"{i},{i * 1000 + 5},2\n" for i in range(20)))
+    found = measure(open_recording(path), Bench(vcc_v=3.0))
+    assert found.energy_j == pytest.approx(2e-3 * 3.0 * 20_000)
+    assert "column `Time` names no unit: seconds are taken" in found.notes
+    path.write_text("time (min),I (mA)\n" + "".join(f"{i},2\n" for i in range(20)))
+    with pytest.raises(SunsealError, match=r"no column of time: line 1 of .*the unit `min`"):
+        open_recording(path)
+
+
+def test_a_window_by_times_ends_where_it_was_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("time (s),P (W)\n" + "".join(f"{i / 1000:.3f},{1 if i < 0 else 3}\n" for i in range(-100, 100)))
+
+    def energy(*window_s: float | None) -> Energy:
+        return measure(open_recording(path), Bench(), Trigger(from_s=window_s[0], to_s=window_s[1]))
+
+    assert energy(None, 0.0).energy_j == pytest.approx(0.1) and energy(-0.05, 0.0).energy_j == pytest.approx(0.05)
+    assert energy(0.0, 0.1).energy_j == pytest.approx(0.3) and energy(0.0, 0.1).notes == ()
+    assert energy(-1.0, 9.0).notes == (
+        "the recording begins at -100 ms, after `--from`",
+        "the recording ends at 100 ms, before `--to`",
+    )
+    with pytest.raises(SunsealError, match=r"lies beside .*from -100 ms to 100 ms"):
+        energy(5.0, 9.0)
+
+
 def test_a_trailing_empty_line_is_no_sample(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(rows() + "\n\n")
@@ -603,6 +636,8 @@ def test_energy_prints_windows_uncertainty_and_a_picture_of_them(tmp_path: Path,
         (["energy", DATA / "units.csv", "--level", "1"], ["belong to `--trigger"]),
         (["energy", DATA / "units.csv", "--tolerance", "shunt=5"], ["is no share"]),
         (["energy", DATA / "units.csv", "--adc-bits", "10"], ["give both"]),
+        (["energy", DATA / "units.csv", "--offset", "nan"], ["--offset `nan` must be a finite number"]),
+        (["energy", DATA / "units.csv", "--gain", "inf"], ["--gain `inf` must be a finite number"]),
         (["energy", "nowhere.csv"], ["`nowhere.csv` is not there"]),
         (["import", DATA / "units.csv", "-o", "x.docx"], [".csv, .npz or .vcd"]),
         (["capacitor", "-C", "1mF"], ["--v1"]),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import keyword
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
@@ -14,6 +15,7 @@ import typer
 
 from sunseal.asking import Fields, Option
 from sunseal.cli import completion
+from sunseal.errors import SunsealError
 
 NOTHING = inspect.Parameter.empty
 
@@ -97,6 +99,9 @@ def _fields(places: list[Place], given: dict[str, Any]) -> dict[str, Any]:
         value = given.pop(parameter.name)
         if value in (None, []):
             continue
+        if isinstance(value, float) and not math.isfinite(value):
+            option = re.sub("_", "-", parameter.name)
+            raise SunsealError(f"--{option} `{value}` must be a finite number")
         value = value if read is None else read(value)
         if isinstance(value, Fields):
             fields |= value

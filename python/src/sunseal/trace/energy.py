@@ -334,6 +334,7 @@ class _Sums:
     idle_samples: int = 0
     first_label: int | None = None
     last_label: int = 0
+    begin_s: float = 0.0
     end_s: float = 0.0
 
 
@@ -356,6 +357,7 @@ def measure(
     sums = _Sums()
     for block, power in powers(recording, chain, needs, told):
         _add(sums, block, power, labels(block, power), chain, ends)
+    _beyond(recording, trigger, sums, notes)
     found = _whole_windows(recording, trigger, sums, cut, notes)
     mean_idle = sums.idle_j / sums.idle_s if sums.idle_s > 0 else None
     taken = idle_w if idle_w is not None else mean_idle if subtract_idle else None
@@ -403,6 +405,21 @@ def measure(
     )
 
 
+def _beyond(recording: Recording, trigger: Trigger, sums: _Sums, notes: list[str]) -> None:
+    """Say where a window by times goes beyond the recording; refuse one that lies beside it."""
+    begin, end = (t if t is not None else math.nan for t in (trigger.from_s, trigger.to_s))
+    if begin >= sums.end_s or end <= sums.begin_s:
+        raise SunsealError(
+            f"the window lies beside `{recording.path.name}`, which goes from {show(sums.begin_s, 's', 6)} to "
+            f"{show(sums.end_s, 's', 6)}",
+            hint="`--from` and `--to` count in the recording's own time",
+        )
+    if begin < sums.begin_s - 1e-9 * abs(begin):
+        notes.append(f"the recording begins at {show(sums.begin_s, 's', 6)}, after `--from`")
+    if end > sums.end_s + 1e-9 * abs(end):
+        notes.append(f"the recording ends at {show(sums.end_s, 's', 6)}, before `--to`")
+
+
 def _whole_windows(recording: Recording, trigger: Trigger, sums: _Sums, cut: bool, notes: list[str]) -> dict[int, _Sum]:
     """Leave out what is cut off or too short, saying so in `notes`; refuse windows of too few samples."""
     found = dict(sums.windows)
@@ -439,8 +456,9 @@ def _windows(recording: Recording, trigger: Trigger, chain: Front) -> tuple[Labe
     if trigger.from_s is not None or trigger.to_s is not None:
         if trigger.channel is not None:
             raise SunsealError("`--trigger` and `--from`/`--to` exclude each other: choose one of them")
-        begin, end = trigger.from_s if trigger.from_s is not None else -math.inf, trigger.to_s or math.inf
-        if begin >= end:
+        begin = -math.inf if trigger.from_s is None else trigger.from_s
+        end = math.inf if trigger.to_s is None else trigger.to_s
+        if not begin < end:
             raise SunsealError(f"the window from {begin:g} s to {end:g} s has no length")
         return lambda b, _: ((b.time_s >= begin) & (b.time_s < end)).astype(np.int64), (), [], False
     if trigger.channel is None:
@@ -508,7 +526,7 @@ def _add(
     volts = np.broadcast_to(chain.supply(block), power.shape)
     starts = np.concatenate([[0], np.flatnonzero(np.diff(label)) + 1])
     if sums.first_label is None:
-        sums.first_label = int(label[0])
+        sums.first_label, sums.begin_s = int(label[0]), float(block.time_s[0])
     sums.last_label = int(label[-1])
     sums.end_s = float(block.time_s[-1] + width[-1])
 

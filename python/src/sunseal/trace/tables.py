@@ -361,8 +361,19 @@ def _generic(text: Text, default: str | None) -> Layout | None:
     names, units = above[-1], None
     if len(above) > 1 and all(not c or unit(c.strip("()[]")) for c in text.rows[above[-1]]):
         names, units = above[-2], text.rows[above[-1]]
+    unnamed = [i for i in text.numeric(first) if i >= len(text.rows[names]) or not text.rows[names][i]]
+    if unnamed and unnamed[0] > 0:  # a first column without a name counts the rows
+        raise SunsealError(
+            f"line {first + 1} of `{text.path.name}` has a number in field {unnamed[0] + 1}, for which "
+            f"line {names + 1} has no name",
+            hint="name each column; decimal commas need another separator than a comma",
+        )
     time, columns = _channels(text, names, units, first, default)
-    return Layout("csv", first, columns, time)
+    notes = []
+    bare = time is not None and not (units and units[time.index]) and unit(time.name) is None
+    if time is not None and bare and time.name == text.rows[names][time.index].lstrip("#"):
+        notes.append(f"column `{time.name}` names no unit: seconds are taken")
+    return Layout("csv", first, columns, time, notes=notes)
 
 
 def _is_data(text: Text, row: int) -> bool:
@@ -427,7 +438,11 @@ def recording(text: Text, layout: Layout, rate_hz: float | None, units: Mapping[
         resolution = finest * layout.time.scale
     step = 1.0 / rate_hz if rate_hz else layout.step_s
     if layout.time is None and step is None:
-        raise SunsealError(f"`{text.path.name}` has no column of time", hint="give its sample rate: `--rate 1MHz`")
+        doubt = next((c.doubt for c in layout.columns if c.doubt and re.match(r"time|t\b", c.name, re.IGNORECASE)), "")
+        raise SunsealError(
+            f"`{text.path.name}` has no column of time" + (f": {doubt}" if doubt else ""),
+            hint="give its sample rate: `--rate 1MHz`" + (", or write the time in s, ms, us or ns" if doubt else ""),
+        )
 
     def raw(wanted: tuple[str, ...]) -> Iterator[Raw]:
         chosen = [c for c in layout.columns if c.name in wanted]
