@@ -282,6 +282,28 @@ def test_a_climate_file_without_a_value_names_the_hour(tmp_path: Path) -> None:
         climate.read(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(("column", "lacks"), [(6, "99.9"), (13, "9999"), (14, "-9900"), (21, "999")])
+def test_what_a_weather_file_writes_where_it_lacks_a_value_is_none(tmp_path: Path, column: int, lacks: str) -> None:
+    """EPW's own words for missing, and TMY3's: dry bulb, global and direct light, wind."""
+    epw(tmp_path / "a.epw")
+    lines = (tmp_path / "a.epw").read_text().splitlines()
+    row = lines[8 + 4000].split(",")
+    row[column] = lacks
+    lines[8 + 4000] = ",".join(row)
+    (tmp_path / "a.epw").write_text("\n".join(lines) + "\n", encoding="utf-8-sig")
+    with pytest.raises(SunsealError, match=rf"for 1990-06-16 16:00 UTC \({lacks} cannot be\)"):
+        climate.read(tmp_path / "a.epw")
+
+
+def test_a_leap_years_day_is_named(tmp_path: Path) -> None:
+    epw(tmp_path / "a.epw")
+    lines = (tmp_path / "a.epw").read_text().splitlines()
+    lines.insert(9 + 59 * 24, ",".join(["2020", "2", "29", *lines[9 + 59 * 24].split(",")[3:]]))
+    (tmp_path / "a.epw").write_text("\n".join(lines) + "\n")
+    with pytest.raises(SunsealError, match="has a 29 February"):
+        climate.read(tmp_path / "a.epw")
+
+
 def epw(path: Path, hours: int = 8760) -> None:
     lines = ["LOCATION,Turin,-,ITA,made,160590,45.0,8.0,0.0,250.0", *["X"] * 7]
     for stamp, light, beam, air in sky(hours):
@@ -377,12 +399,24 @@ def test_a_cell_indoors_gives_less_than_its_share_of_full_light(tmp_path: Path) 
         ("hour,lux\n0,1\n1,1\n3,1\n", "line 4 of .*a gap of 7200 s"),
         ("hour,lux\n0,1\n1,1\n1,1\n", "line 4 of .*does not grow"),
         ("hour,lux\n0,1\n1,bright\n", "line 3 of .*not a time and an illuminance"),
+        ("hour,lux\n0,500,5\n1,400,2\n", "line 2 of .*has 3 fields, and its head 2"),
     ],
 )
 def test_a_lux_profile_that_is_none_is_named_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "l.csv").write_text(text)
     with pytest.raises(SunsealError, match=says):
         climate.lux_profile(tmp_path / "l.csv")
+
+
+def test_shade_is_taken_off_indoor_light(tmp_path: Path, sunseal: Cli) -> None:
+    profile = "# B\N{LATIN SMALL LETTER U WITH DIAERESIS}ro\nhour,lux\n0,{}\n1,{}\n"
+    (tmp_path / "l.csv").write_text(profile.format(800, 800), encoding="latin-1")
+    (tmp_path / "dim.csv").write_text(profile.format(200, 200), encoding="utf-8-sig")
+    shaded, dim = (
+        json.loads(sunseal("trace", "harvest", tmp_path / name, "--panel", PANEL, *more, "--json").out)
+        for name, more in (("l.csv", ["--shading", "0.25"]), ("dim.csv", []))
+    )
+    assert shaded["energy_j"] == pytest.approx(dim["energy_j"], rel=1e-9)
 
 
 # --- For the engine --------------------------------------------------------------------------
@@ -402,6 +436,7 @@ def test_the_engine_plays_what_was_written(tmp_path: Path, sunseal: Cli) -> None
 
 def test_a_stretch_that_is_not_in_the_trace_is_refused() -> None:
     assert source().part(0.5, 1.0).energy_j == pytest.approx(float(source().power_w[5:15].sum()) * 0.1)
+    assert source().part(0.5, 1.0).provenance["part"] == "from 500 ms to 1.5 s of the whole"
     with pytest.raises(SunsealError, match="not within the trace of 2 s"):
         source().part(1.5, 1.0)
 

@@ -525,7 +525,7 @@ class Harvest:
             )
         panel = Panel.load(self.panel)
         if form == "lux":
-            return climate.indoors(file, panel, self.light)
+            return climate.indoors(file, panel, self.light, self.shading)
         sky = {"tilt_deg": self.tilt_deg, "azimuth_deg": self.azimuth_deg, "shading": self.shading}
         return climate.cells(climate.read(file), panel, **sky, file=file.name)
 
@@ -582,7 +582,7 @@ def _source_form(file: Path) -> str:
         return "ivonne"
     if b"\0" in magic:
         return "ekho"
-    lines = [line for line in magic.decode("utf-8", errors="replace").splitlines() if not line.startswith("#")]
+    lines = [line for line in magic.decode("utf-8-sig", errors="replace").splitlines() if not line.startswith("#")]
     if len(lines) > 1 and lines[0].strip().isdigit() and lines[1].count(",") == 1:
         return "siren"
     if lines and lines[0].lower().replace(" ", "").endswith(",lux"):

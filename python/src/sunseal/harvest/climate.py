@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,12 @@ DARK_W_M2 = 0.01
 """Less light than this is none."""
 LUMENS_PER_WATT = 683.0
 """Luminous efficacy of 540 THz (SI brochure, 9th edition, 2.3.1); at the peak of V it is 683.002."""
+POSSIBLE = {
+    **dict.fromkeys(("ghi", "dni", "dhi", "poa_global"), (0.0, 2000.0)),
+    "temp_air": (-90.0, 70.0),
+    "wind_speed": (0.0, 110.0),
+}
+"""Ends of what can be in an hour. What a file lacks it writes beyond them: 9999, 99.9 and 999 in EPW, -9900 in TMY3."""
 LIGHTS = ("led", "fluorescent")
 INDOOR_C = 25.0
 
@@ -53,7 +60,7 @@ def read(path: Path) -> Climate:
     import pvlib
 
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as e:
         raise SunsealError(f"the climate file `{path}` cannot be read: {e.strerror or e}") from e
     lines = text.splitlines()[:40]
@@ -81,6 +88,10 @@ def read(path: Path) -> Climate:
     except SunsealError:
         raise
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as e:
+        if re.search(r"^(\d+,0?2,29,|02/29/)", text, re.MULTILINE):
+            raise SunsealError(
+                f"the climate file `{path.name}` has a 29 February; a typical year has 8760 hours: take that day out"
+            ) from e
         raise SunsealError(f"the climate file `{path.name}` is damaged or cut off: {_first_line(e)}") from e
     raise SunsealError(f"`{path.name}` is no climate file: PVGIS hourly or TMY (CSV or JSON), EPW and TMY3 can be read")
 
@@ -144,9 +155,14 @@ def _climate(
     for column in (*light, "temp_air", "wind_speed"):
         if column not in frame:
             raise SunsealError(f"the climate file `{path.name}` lacks {column}")
-        if (bad := np.flatnonzero(~np.isfinite(frame[column].to_numpy(dtype=float)))).size:
-            when = frame.index[int(bad[0])]
-            raise SunsealError(f"the climate file `{path.name}` has no {column} for {when:%Y-%m-%d %H:%M} UTC")
+        values, (least, most) = frame[column].to_numpy(dtype=float), POSSIBLE[column]
+        if (bad := np.flatnonzero(~((values >= least) & (values <= most)))).size:
+            when, value = frame.index[int(bad[0])], float(values[bad[0]])
+            why = f" ({value:g} cannot be)" if np.isfinite(value) else ""
+            raise SunsealError(
+                f"the climate file `{path.name}` has no {column} for {when:%Y-%m-%d %H:%M} UTC{why}",
+                hint="fill it from the hours beside it, or take another year",
+            )
     frame = frame.sort_index() if typical else frame
     steps = frame.index.to_series().diff().iloc[1:]
     wrong = np.flatnonzero((steps != pd.Timedelta(hours=1)).to_numpy())
@@ -284,7 +300,7 @@ def light(name: str) -> Light:
 
 def lux_profile(path: Path) -> tuple[Array, Array]:
     """Read an indoor profile: CSV with `time_s,lux` or `hour,lux`, evenly spaced; a row holds until the next."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     rows = [(i, r) for i, r in enumerate(csv.reader(lines), 1) if r and not r[0].startswith("#")]
     head = [c.strip().lower() for c in rows[0][1]] if rows else []
     scale = {"time_s": 1.0, "hour": HOUR_S, "time_h": HOUR_S}.get(head[0] if head else "")
@@ -293,6 +309,8 @@ def lux_profile(path: Path) -> tuple[Array, Array]:
     time: list[float] = []
     lux: list[float] = []
     for line, row in rows[1:]:
+        if len(row) > len(head):
+            raise SunsealError(f"line {line} of `{path.name}` has {len(row)} fields, and its head {len(head)}")
         try:
             when, value = float(row[0]) * scale, float(row[1])
         except (ValueError, IndexError) as e:
@@ -315,14 +333,15 @@ def lux_profile(path: Path) -> tuple[Array, Array]:
     return np.append(time, time[-1] + time[1] - time[0]) - time[0], np.array(lux)
 
 
-def indoors(path: Path, panel: Panel, kind: str = "led") -> Harvested:
+def indoors(path: Path, panel: Panel, kind: str = "led", shading: float = 1.0) -> Harvested:
     """Turn a lux profile into the cell of a silicon panel, at 25 degC."""
     shine = light(kind)
     time_s, lux = lux_profile(path)
-    irradiance = np.asarray(shine.irradiance_w_m2(lux), dtype=float)
+    irradiance = np.asarray(shine.irradiance_w_m2(lux), dtype=float) * shading
     about = {
         "file": path.name,
         "format": "lux profile",
+        "shading": f"{shading:g} of the light reaches the panel",
         "light": f"{kind}: {shine.efficacy_lm_w:.1f} lux are 1 W/m2, worth {shine.mismatch:.3f} W/m2 of the sun's",
     }
     return _of_light(time_s, irradiance * shine.mismatch, np.full(len(lux), INDOOR_C), panel, about)

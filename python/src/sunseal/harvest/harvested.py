@@ -74,8 +74,10 @@ class Harvested:
         def rows(values: Array | None) -> Array | None:
             return None if values is None else values[a:b]
 
+        cut = f"from {show(float(self.time_s[a]), 's', 9)} to {show(float(self.time_s[b]), 's', 9)} of the whole"
         return replace(
             self,
+            provenance={**self.provenance, "part": cut},
             time_s=self.time_s[a : b + 1] - self.time_s[a],
             power_w=self.power_w[a:b],
             voltage_v=self.voltage_v[a:b],
