@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,6 +105,21 @@ def test_a_life_beyond_what_makers_promise_of_cells_is_said(firmware: None, suns
     assert "more than the ten that makers promise a cell on the shelf" in told["remark"]
     assert "ageing is not" in " ".join(sunseal(*asked, "8uW").out.split())
     assert json.loads(sunseal(*asked, "80uW", "--json").out)["remark"] is None
+
+
+def test_a_cut_off_below_what_the_chip_needs_is_said(firmware: None, sunseal: Cli, tmp_path: Path) -> None:
+    asked = ("lifetime", "--board", "telosb", "--every", "1day")
+    said = "at 6 MHz telosb needs 2.7 V"
+    assert json.loads(sunseal(*asked, "--json").out)["supply_remark"] is None
+    assert said in json.loads(sunseal(*asked, "--cutoff", "1.8V", "--json").out)["supply_remark"]
+    done = sunseal(*asked, "--cutoff", "1.8V", "--report", tmp_path / "life.html")
+    assert said in " ".join(done.out.split()) and said in (tmp_path / "life.html").read_text()
+    # The radio's least supply counts where something is sent.
+    slow = (*asked, "--vcc", "1.8V", "--cutoff", "1.8V", "--json")
+    assert json.loads(sunseal(*slow).out)["supply_remark"] is None
+    assert "needs 2.1 V" in json.loads(sunseal(*slow, "--bits", "320").out)["supply_remark"]
+    full = json.loads(sunseal(*asked, "--battery", "li-ion-lir2450", "--json").out)
+    assert full["supply_remark"] == "the full battery has 4.2 V, and telosb bears 3.6 V: it needs a regulator"
 
 
 def test_a_message_costs_what_the_link_layer_sends() -> None:

@@ -208,7 +208,7 @@ def lifetime(to: requests.Life) -> Lifetime:
     `accelerator_j` is the operation's energy in hardware instead; `converter` is switched on below the cut-off, such
     as `ti-tps61000`.
     """
-    from sunseal.planner import asleep, radio
+    from sunseal.planner import asleep, radio, sweep
     from sunseal.planner import lifetime as life
 
     part = to.battery or life.battery_of(to.board)
@@ -236,14 +236,19 @@ def lifetime(to: requests.Life) -> Lifetime:
         beside_w=sleep.beside_w[0] if sleep else 0.0,
         coprocessor_j=between.energy_j(to.every_s - m.time_s) if between else 0.0,
     )
-    boost = None if to.converter is None else life.Boost.load(to.converter)
-    found = life.of(use, life.Cell.load(part), to.cutoff_v, boost)
+    boost, cell = None if to.converter is None else life.Boost.load(to.converter), life.Cell.load(part)
+    low_v, high_v = sweep.rail_limits(board, sent is not None)
+    levels = measuring.PowerSet(to.power, board).inner.levels()
+    low_v = max(low_v, min((v for f, v, _ in levels if f >= m.freq_hz), default=low_v))
+    found = life.of(use, cell, to.cutoff_v, boost)
     cited = m.cite() + citing.of(
         power_sets=asleep.power_sets(board),
         parts=filter(None, (part, to.converter)),
         papers=["piotrowski2006"],
     )
-    return replace(found, measured=m, asleep=sleep, exchange=sent, between=between, citations=cited)
+    remark = life.beyond_limits(use, cell, to.cutoff_v, (low_v, high_v), m.freq_hz)
+    found = replace(found, supply_remark=remark, between=between)
+    return replace(found, measured=m, asleep=sleep, exchange=sent, citations=cited)
 
 
 @dataclass(frozen=True)

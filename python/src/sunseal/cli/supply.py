@@ -142,6 +142,8 @@ def _show(found: Lifetime) -> None:
         "battery",
         f"{cell.title}: {found.available_j:,.0f} J down to {end}, {found.unused_j:,.0f} J left unused",
     )
+    if found.supply_remark is not None:
+        table.add_row("", found.supply_remark)
     table.add_row("operations", f"{found.operations:,.0f}")
     years = found.lifetime_h / 8766
     table.add_row("lifetime", f"{found.lifetime_h:,.1f} h" + (f" ({years:.2f} years)" if years > 0.5 else ""))

@@ -209,6 +209,8 @@ class Lifetime(Priced):
     self_discharged_j: float
     converter_lost_j: float
     question: Question = field(repr=False)
+    supply_remark: str | None = None
+    """Where the cells' voltage is none that chip or radio bears."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
@@ -224,6 +226,20 @@ class Lifetime(Priced):
             "unchecked": self.citations.unchecked,
             "assumed": self.citations.assumed,
         }
+
+
+def beyond_limits(use: Use, cell: Cell, cutoff_v: float, limits_v: tuple[float, float], freq_hz: int) -> str | None:
+    """Say where cells straight on the rail leave what chip and radio bear: `limits_v` at that clock."""
+    (low_v, high_v), full_v = limits_v, cell.open_v[-1]
+    told = []
+    if max(cutoff_v, cell.open_v[0]) < low_v - 1e-9:
+        told.append(
+            f"at {freq_hz / 1e6:g} MHz {use.board} needs {low_v:g} V: what the battery holds between that and the "
+            f"cut-off of {cutoff_v:g} V is counted, and cannot be used"
+        )
+    if full_v > high_v + 1e-9:
+        told.append(f"the full battery has {full_v:g} V, and {use.board} bears {high_v:g} V: it needs a regulator")
+    return "; ".join(told) or None
 
 
 def beyond_shelf_life(time_s: float) -> str | None:

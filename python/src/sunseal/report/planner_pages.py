@@ -232,7 +232,7 @@ def lifetime(found: Lifetime) -> str:
     page = Page(
         f"{use.board} on {cell.title}",
         f"{use.operation} {pause}: {show(use.energy_j, 'J')} in {show(use.time_s, 's')}{sent}; down to "
-        f"{found.cutoff_v:g} V.",
+        f"{found.cutoff_v:g} V." + (f" But {found.supply_remark}." if found.supply_remark else ""),
     )
     page.cards = [
         ("lifetime", drawings.hours_text(found.lifetime_h)),
