@@ -160,6 +160,10 @@ def test_another_fleets_folder_is_refused(spec: Path, tmp_path: Path) -> None:
         (("uniform", "uniforn"), "it must be a number, {uniform = [low, high]}"),
         (("shading", "shade"), "unknown key `shade`"),
         (("shading = 0.005", 'trace = "none.csv"'), "cannot be read"),
+        (("shading = 0.005", 'trace = "none.csv"\nshading = 0.5'), "`shading` stands beside `trace`"),
+        (("shading = 0.005", "constant_w = 1e-3\ntrace = 'a.csv'"), "`trace` stands beside `constant_w`"),
+        (("shading = 0.005", "shading = nan"), "climate.shading is nan; it must be a number"),
+        (("shading = 0.005", 'tilt_deg = "steep"'), "climate.tilt_deg is 'steep'; it must be a number"),
         (("[spread]", "[spread]\ntilt_deg = {{ uniform = [1, 2] }}".format()), "must be a choice"),
     ],
 )

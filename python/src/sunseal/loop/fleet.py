@@ -270,6 +270,17 @@ class Spread:
 KEYS = {"name", "scenario", "nodes", "days", "seed", "climate", "spread", "profile"}
 CLIMATE = {"weather", "tilt_deg", "azimuth_deg", "shading", "panel", "trace", "constant_w"}
 SPREADS = {"light", "capacitance_f", "period_s", "tilt_deg"}
+POWERS = ("constant_w", "trace")
+SKY = ("weather", "tilt_deg", "azimuth_deg", "shading", "panel")
+
+
+def power_alone(climate: Mapping[str, Any], where: str) -> None:
+    """Refuse what belongs to a sun beside a power that is given: it would change nothing."""
+    given = [key for key in POWERS if key in climate]
+    for key in given[1:] + [key for key in SKY if given and key in climate]:
+        raise SunsealError(
+            f"{where}: `{key}` stands beside `{given[0]}`, which is what the panel gives already; leave one of them out"
+        )
 
 
 @dataclass(frozen=True)
@@ -322,7 +333,14 @@ def load(path: Path, profile: NodeProfile | None = None, seed: int | None = None
         for key in climate:
             if key not in CLIMATE:
                 raise unknown("key", key, CLIMATE, f"in [climate] of `{path}`")
+            if key not in ("weather", "panel", "trace") and not (
+                isinstance(climate[key], int | float) and math.isfinite(climate[key])
+            ):
+                raise SunsealError(f"`{path}`: climate.{key} is {climate[key]!r}; it must be a number")
+        power_alone(climate, f"[climate] of `{path}`")
         spread = {k: Spread.read(v, f"`{path}`: spread.{k}") for k, v in told.get("spread", {}).items()}
+        if "tilt_deg" in spread:
+            power_alone({**climate, "tilt_deg": 0.0}, f"`{path}`, whose [spread] has tilts")
         for key in spread:
             if key not in SPREADS:
                 raise unknown("key", key, SPREADS, f"in [spread] of `{path}`")
@@ -434,7 +452,7 @@ def sunlight(board: str, climate: Mapping[str, Any]) -> harvest.Trace:
 def trace_file(path: Path) -> Trace:
     """Read `time_s,power_w` lines; the engine says what else is wrong with them."""
     try:
-        table = np.loadtxt(path, delimiter=",", comments="#", skiprows=0, dtype=str, ndmin=2)
+        table = np.loadtxt(path, delimiter=",", comments="#", dtype=str, ndmin=2, encoding="utf-8-sig")
         if table[0].tolist() != ["time_s", "power_w"]:
             raise SunsealError(f"`{path}` has the head `{','.join(table[0])}`; a fleet's trace has `time_s,power_w`")
         numbers = table[1:].astype(float)
