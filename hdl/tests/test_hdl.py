@@ -16,6 +16,7 @@ import pytest
 from bench import CORES, HDL
 
 from sunseal.benchmark import hdl
+from sunseal.errors import SunsealError
 
 slow = pytest.mark.skipif("SUNSEAL_SLOW" not in os.environ, reason="takes long; `make test-hdl-all` sets SUNSEAL_SLOW")
 
@@ -400,3 +401,12 @@ def test_design_stays_within_its_ice40(name: str) -> None:
     assert rows["freq_hz"]["value"] >= rows["freq_hz"]["goal"]
     assert rows["block_rams"]["value"] <= rows["block_rams"]["goal"]
     assert rows["logic_cells"]["value"] <= rows["logic_cells"]["goal"]
+
+
+def test_design_that_is_not_built_for_any_target_asked_is_refused() -> None:
+    """Nothing at all, exit 0, is no answer to the size of a core on an iCE40."""
+    with pytest.raises(SunsealError, match="`aes128` is not built for ice40, but for spartan3e and gates") as e:
+        hdl.size(["meter", "aes128"], ["ice40"])
+    assert e.value.hint == "built for that: coprocessor-parallel-up5k, meter"
+    with pytest.raises(SunsealError, match="`coprocessor-spi` is not built for ice40 or gates, but for spartan3e"):
+        hdl.size(["coprocessor-spi"], ["gates", "ice40"])

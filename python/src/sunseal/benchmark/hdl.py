@@ -19,6 +19,7 @@ from sunseal.errors import MissingToolError, SunsealError, unknown
 SLICES_PER_CELL = 1.07 / 2
 SLICES_ESTIMATE = "from cells that yosys maps, +-6 %"
 LIBRARIES = ("osu035", "osu018")
+TARGETS = ("spartan3e", "ice40", "gates")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Design:
     ice40: str = ""  # a device of nextpnr
     goals: dict[str, float] | None = None  # on iCE40: logic cells, block RAMs, and the least frequency in hertz
     gates: bool = True
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What it is built for, of `TARGETS`."""
+        return ("ice40" if self.ice40 else "spartan3e", *(("gates",) if self.gates else ()))
 
 
 DESIGNS = (
@@ -178,10 +184,18 @@ def size(names: list[str] | None = None, targets: list[str] | None = None) -> li
     for name in names or ():
         if name not in known:
             raise unknown("design", name, known)
-    families = ("spartan3e", "ice40", "gates")
     for target in targets or ():
-        if target not in families:
-            raise unknown("target", target, families)
+        if target not in TARGETS:
+            raise unknown("target", target, TARGETS)
+    wanted = set(targets or TARGETS)
+    for design in (known[name] for name in names or ()):
+        if not wanted & set(design.targets):
+            others = [d.name for d in DESIGNS if wanted & set(d.targets)]
+            raise SunsealError(
+                f"`{design.name}` is not built for {' or '.join(t for t in TARGETS if t in wanted)}, "
+                f"but for {' and '.join(design.targets)}",
+                hint=f"built for that: {', '.join(others)}",
+            )
     rows: list[Row] = []
 
     def row(design: str, target: str, value: float, unit: str, estimate: str | None, goal: float | None) -> None:
@@ -192,12 +206,13 @@ def size(names: list[str] | None = None, targets: list[str] | None = None) -> li
     for design in [known[n] for n in names] if names else DESIGNS:
         with tempfile.TemporaryDirectory() as made:
             work = Path(made)
-            if "spartan3e" in (targets or families) and not design.ice40:
+            built = wanted & set(design.targets)
+            if "spartan3e" in built:
                 row(design.name, "xc3s500e", round(slices(design, work), 1), "slices", SLICES_ESTIMATE, design.slices)
-            if "ice40" in (targets or families) and design.ice40:
+            if "ice40" in built:
                 for unit, value in place(design, work).items():
                     row(design.name, design.ice40, value, unit, None, (design.goals or {}).get(unit))
-            if "gates" in (targets or families) and design.gates:
+            if "gates" in built:
                 for library in LIBRARIES:
                     value = round(gates(design, library, work), 0)
                     row(design.name, library, value, f"GE({library})", "cells without wires", None)

@@ -136,7 +136,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("A chip's own samples, a byte each", "--raw noise.bin --width 8 --claim 0.5"),
     ),
     "send": (("Blocks to a node that encrypts by its FPGA", "blocks.txt --board mica2-fpga-up5k"),),
-    "hdl size": (("One core on an iCE40", "aes128 --target ice40"),),
+    "hdl size": (("The coprocessor on its iCE40", "coprocessor-parallel-up5k --target ice40"),),
     "hdl energy": (("What 16 bytes cost in each core", ""),),
     "node list": (("Only those that are late", "--late"),),
     "node open": (
