@@ -121,6 +121,12 @@ def test_message_cut_short_leaves_nothing_behind() -> None:
     assert sent.result == CIPHERTEXTS * 2
 
 
+@pytest.mark.parametrize("seed", [-1, 1 << 64])
+def test_seed_that_no_air_takes_is_told(seed: int) -> None:
+    with pytest.raises(SunsealError, match=f"seed is {seed}; a whole number from 0 to 2\\^64 - 1 is wanted"):
+        Station(seed=seed)
+
+
 @pytest.mark.parametrize(
     "packet",
     [

@@ -87,6 +87,8 @@ class Air:
         """
         if not 0 <= frame_loss <= 1:
             raise SunsealError(f"frame_loss is {frame_loss}, a share from 0 to 1 is wanted")
+        if not 0 <= seed < 1 << 64:
+            raise SunsealError(f"seed is {seed}; a whole number from 0 to 2^64 - 1 is wanted")
         self._inner = _engine.Air(seed, exponent, loss_db, frame_loss, capture_db)
         self._machines: list[Machine] = []
 
