@@ -43,3 +43,27 @@ def test_the_operator_enrols_asks_and_revokes_from_the_command_line(
         assert json.loads(sunseal("node", "rekey", NODE, *to).out)["state"] == "open"
         listed = sunseal("node", "list", "--server", f"http://{served.server}")
         assert "roof" in listed.out and "never" in listed.out, listed.err
+
+
+def test_what_the_operator_is_told_is_a_sentence(sunseal: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No JSON of the server's, no exception of Python's, and not the token itself."""
+
+    def told(*words: str) -> str:
+        done = sunseal("node", *words)
+        assert (done.status, done.out) == (2, "")
+        return " ".join(done.err.split())
+
+    with Services(tmp_path, seed=1) as served:
+        url = f"http://{served.server}"
+        monkeypatch.setenv("SUNSEAL_TOKEN", served._token)
+        refused = told("ask", "5/x?y", "--server", url)
+        assert refused.endswith("/challenges: a node_id is 16 hexadecimal digits, not `5/x?y`"), refused
+        assert told("list", "--server", served.server) == (
+            f"error: the server is called `{served.server}`; http://HOST:PORT is wanted"
+        )
+        assert "nonnumeric port" in told("list", "--server", "http://localhost:x")
+        monkeypatch.setenv("SUNSEAL_TOKEN", f"{served._token}\nsecret")
+        wrong = told("list", "--server", url)
+        assert "SUNSEAL_TOKEN" in wrong and "secret" not in wrong and served._token not in wrong, wrong
+    monkeypatch.setenv("SUNSEAL_TOKEN", served._token)
+    assert told("list", "--server", url) == f"error: the server at {url} does not answer: Connection refused"

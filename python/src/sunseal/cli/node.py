@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import urllib.parse
 from typing import Annotated, Any
 
 import typer
@@ -30,6 +31,10 @@ def _ask(server: str, method: str, path: str, body: Any = None) -> Any:
     from sunseal.loop.services import ask
 
     return ask(server.rstrip("/"), os.environ.get("SUNSEAL_TOKEN"), method, path, body)
+
+
+def _path(node_id: str, what: str) -> str:
+    return f"/v1/nodes/{urllib.parse.quote(node_id, safe='')}/{what}"
 
 
 def _given(**fields: Any) -> dict[str, Any]:
@@ -97,7 +102,7 @@ def open_command(
 @node_app.command("ask")
 def ask_command(node_id: NodeId, server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
     """Queue a challenge: the node gets it when it shows itself."""
-    queued = _ask(server, "POST", f"/v1/nodes/{node_id}/challenges", {})
+    queued = _ask(server, "POST", _path(node_id, "challenges"), {})
     answer(as_json, lambda: queued, lambda: out.print(f"challenge {queued['challenge_id']} waits for node {node_id}"))
 
 
@@ -109,7 +114,7 @@ def revoke_command(
     as_json: Json = False,
 ) -> None:
     """Trust a node no more: whatever it says is refused."""
-    _tell(_ask(server, "POST", f"/v1/nodes/{node_id}/revoke", {"why": why}), as_json)
+    _tell(_ask(server, "POST", _path(node_id, "revoke"), {"why": why}), as_json)
 
 
 @node_app.command("rekey")
@@ -122,4 +127,4 @@ def rekey_command(
 ) -> None:
     """Give a node up to a new key; the old one is never taken again."""
     body = _given(suite=suite, public_key=public_key)
-    _tell(_ask(server, "POST", f"/v1/nodes/{node_id}/rekey", body), as_json)
+    _tell(_ask(server, "POST", _path(node_id, "rekey"), body), as_json)

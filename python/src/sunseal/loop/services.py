@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import http.client
 import json
 import os
 import signal
@@ -40,16 +41,36 @@ def ask(server: str, token: str | None, method: str, path: str, body: Any = None
     if time_us is not None:
         headers["Sunseal-Time-Us"] = str(time_us)
     data = None if body is None else json.dumps(body).encode()
+    if not server.startswith(("http://", "https://")):
+        raise SunsealError(f"the server is called `{server}`; http://HOST:PORT is wanted")
+    if not (token or "").isprintable() or not (token or "").isascii():
+        raise SunsealError("the operator's token has characters that no token has: SUNSEAL_TOKEN takes it alone")
     try:
         request = urllib.request.Request(f"{server}{path}", method=method, data=data, headers=headers)
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as reply:
-            return json.load(reply)
+            said = reply.read()
     except urllib.error.HTTPError as e:
         with e:
-            said = e.read().decode("utf-8", "replace").strip()
-        raise SunsealError(f"the server refused {method} {path}: {said}") from e
-    except (urllib.error.URLError, ValueError, OSError) as e:
-        raise SunsealError(f"the server at {server} does not answer: {e}") from e
+            told = _refusal(e.read()) or f"status {e.code}, without a reason that a Sunseal server would give"
+        raise SunsealError(f"the server refused {method} {path}: {told}") from e
+    except (ValueError, http.client.InvalidURL) as e:
+        raise SunsealError(f"the server is called `{server}` ({e}); http://HOST:PORT is wanted") from e
+    except (OSError, http.client.HTTPException) as e:
+        why: object = e.reason if isinstance(e, urllib.error.URLError) else e
+        raise SunsealError(f"the server at {server} does not answer: {getattr(why, 'strerror', None) or why}") from e
+    try:
+        return json.loads(said)
+    except ValueError as e:
+        raise SunsealError(f"what answers at {server} is no Sunseal server: it sends no JSON") from e
+
+
+def _refusal(said: bytes) -> str | None:
+    """Return the sentence of a refusal."""
+    try:
+        told = json.loads(said)
+    except ValueError:
+        return None
+    return str(told["error"]) if isinstance(told, dict) and "error" in told else None
 
 
 class Services:
