@@ -30,8 +30,10 @@ use crate::store::{self, Node};
 use crate::tokens::{self, Role};
 use crate::writer::Writer;
 use crate::{hex, log, page};
+use fields::Fields;
 use said::{decoded, said};
 
+mod fields;
 mod said;
 mod waking;
 
@@ -261,12 +263,20 @@ impl<S: Send + Sync> FromRequest<S> for Json {
     async fn from_request(request: Request, state: &S) -> Result<Self, Reply> {
         let bytes = Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|e| Reply::error(e.status(), e.body_text()))?;
-        let value = if bytes.is_empty() { Ok(json!({})) } else { serde_json::from_slice(&bytes) };
-        match value {
-            Ok(value @ Value::Object(_)) => Ok(Self(value)),
-            Ok(_) => Err(Reply::bad("the body is JSON, but not an object")),
-            Err(e) => Err(Reply::bad(format!("the body is not JSON: {e}"))),
+        if bytes.is_empty() {
+            return Ok(Self(json!({})));
         }
+        let why = match serde_json::from_slice::<Fields>(&bytes) {
+            Ok(Fields(fields)) => return Ok(Self(Value::Object(fields))),
+            Err(e) if e.is_data() && bytes.trim_ascii_start().starts_with(b"{") => {
+                format!("the body is wrong: {e}")
+            }
+            Err(_) => match serde_json::from_slice::<Value>(&bytes) {
+                Ok(_) => "the body is JSON, but not an object".to_owned(),
+                Err(e) => format!("the body is not JSON: {e}"),
+            },
+        };
+        Err(Reply::bad(why))
     }
 }
 

@@ -90,6 +90,30 @@ async fn requests_that_are_wrong_are_told_in_one_sentence() {
     }
 }
 
+/// Of two keys that somebody vouches for, neither is the one that was meant.
+#[tokio::test]
+async fn a_field_that_stands_twice_is_refused() {
+    let (server, client) = served("twice", &[]);
+    let post = |body: &str| {
+        let head = format!(
+            "POST /v1/nodes HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\nContent-Length: {}",
+            server.address,
+            server.tokens.operator,
+            body.len()
+        );
+        raw(&server, &format!("{head}\r\n\r\n{body}"))
+    };
+    let answer = post(r#" {"node_id":"00000000000000aa","node_id":"00000000000000ab"}"#);
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    assert!(answer.contains("the body is wrong: field `node_id` stands twice"), "{answer}");
+    let answer = post(r#"{"node_id":"00000000000000aa","\u006eode_id":"00000000000000ab"}"#);
+    assert!(answer.contains("field `node_id` stands twice"), "{answer}");
+    for body in ["[1", "{\"node_id\":"] {
+        assert!(post(body).contains("the body is not JSON"), "{body}");
+    }
+    assert_eq!(client.get("/v1/nodes").await["nodes"], json!([]));
+}
+
 #[tokio::test]
 async fn a_status_page_shows_the_nodes() {
     let (server, _client, node) = enrolled("page", &[], Suite::EcdsaSecp160r1Sha1).await;
