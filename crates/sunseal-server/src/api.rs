@@ -486,18 +486,17 @@ async fn health(State(app): Shared) -> Answer {
 
 /// A text that people will read in a terminal or on a page: short, and nothing in it moves the
 /// cursor, ends a line or turns the direction of writing.
-fn plain(field: &str, text: &str) -> Result<(), Reply> {
+pub fn plain(field: &str, text: &str) -> Result<(), String> {
     if text.len() > MAX_NAME_BYTES {
-        return Err(Reply::bad(format!("a {field} has at most {MAX_NAME_BYTES} bytes")));
+        return Err(format!("a {field} has at most {MAX_NAME_BYTES} bytes"));
     }
     match text.chars().find(|&c| page::is_unprintable(c)) {
         None => Ok(()),
         Some(c) => {
             let code = u32::from(c);
-            let why = format!(
+            Err(format!(
                 "a {field} has no control characters or changes of direction; this one has U+{code:04X}"
-            );
-            Err(Reply::bad(why))
+            ))
         }
     }
 }
@@ -516,7 +515,7 @@ struct NewNode {
 async fn open_node(State(app): Shared, time: Time, body: Json) -> Answer {
     let new: NewNode = body.read()?;
     let node_id = hex::node_id(&new.node_id).map_err(Reply::bad)?;
-    plain("name", &new.name)?;
+    plain("name", &new.name).map_err(Reply::bad)?;
     if new.period_us.is_some_and(|us| us == 0 || us > MAX_TIME_US) {
         return Err(Reply::bad(format!("period_us is 1 to {MAX_TIME_US} microseconds")));
     }
@@ -552,7 +551,7 @@ struct Revocation {
 
 async fn revoke(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
     let Revocation { why } = body.read()?;
-    plain("reason", &why)?;
+    plain("reason", &why).map_err(Reply::bad)?;
     let revoke = move |tx: &Connection, now_us| judge::revoke(tx, now_us, node_id, &why);
     app.decided(time, StatusCode::OK, revoke).await
 }
@@ -586,7 +585,7 @@ async fn make_token(State(app): Shared, time: Time, body: Json) -> Answer {
     let new: NewToken = body.read()?;
     let role =
         Role::from_name(&new.role).ok_or_else(|| wrong("role", "it is operator or gateway"))?;
-    plain("name", &new.name)?;
+    plain("name", &new.name).map_err(Reply::bad)?;
     let work = move |tx: &Connection, now_us| tokens::make(tx, now_us, role, &new.name);
     Ok(Reply(StatusCode::CREATED, app.transact(time, work).await?))
 }

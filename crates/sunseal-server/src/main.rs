@@ -234,6 +234,14 @@ fn first_tokens(db: &Connection, now_us: u64) -> rusqlite::Result<Value> {
 }
 
 fn token(arguments: &TokenArguments) -> Result<(), String> {
+    // A token in a file that a slip of the pen made would hold nowhere.
+    if !arguments.db.exists() {
+        let shown = arguments.db.display();
+        return Err(format!(
+            "there is no database `{shown}`: name the server's with --db; `sunseal-server serve --db {shown}` makes a new one"
+        ));
+    }
+    api::plain("name", &arguments.name)?;
     let db = store::open(&arguments.db).map_err(|e| e.to_string())?;
     let now_us = Clock::System.now_us(None);
     let said = match (arguments.role, arguments.revoke) {

@@ -98,6 +98,21 @@ async fn tokens_are_told_once_kept_as_hashes_and_can_be_ended() {
     assert!(listed["tokens"][0]["revoked_us"].is_u64() && listed["tokens"][2]["name"] == "spare");
     refused(&["token", "--db", path, "--revoke", "1"], &["no token 1 holds"]);
     refused(&["token", "--db", path, "--role", "king"], &["operator or gateway"]);
+    for (name, why) in
+        [("a\nb", "U+000A"), ("a\u{202e}b", "U+202E"), (&"n".repeat(101), "100 bytes")]
+    {
+        refused(&["token", "--db", path, "--role", "gateway", "--name", name], &[why]);
+    }
+    let listed = ends(&["token", "--db", path]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(listed["tokens"].as_array().unwrap().len(), 3);
+    // A slip in the path is no empty list, and no token that holds nowhere.
+    let slip = db.with_file_name("no.db");
+    let slipped = ["token", "--db", slip.to_str().unwrap()];
+    for more in [&[][..], &["--role", "operator"], &["--revoke", "1"]] {
+        refused(&[&slipped, more].concat(), &["there is no database", "no.db"]);
+        assert!(!slip.exists());
+    }
 }
 
 #[tokio::test]
