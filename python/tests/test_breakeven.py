@@ -269,3 +269,19 @@ def test_what_is_wrong_is_one_sentence(sunseal: Cli, firmware: None, options: li
     light = [] if "--constant" in options else ["--constant", "1mW"]
     told = sunseal("coupon", "breakeven", *light, "--days", "2", *options)
     assert told.status == 2 and says in told.err and "Traceback" not in told.err, told.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"climate": {"constant_w": 1e-3, "shading": 0.01}}, "climate.shading stands beside `constant_w`"),
+        ({"climate": {"constant_w": 1e-3, "tilt_deg": 80.0}}, "climate.tilt_deg stands beside `constant_w`"),
+        ({"climate": {"constant_w": 1e-3}, "panel": "none"}, "the panel `none` stands beside `constant_w`"),
+        ({"scenario": SHIPPED, "panel": "none"}, "the panel `none` stands beside the light of"),
+        ({"scenario": SHIPPED, "climate": {"shading": 0.5}}, "`shading` says no whole climate"),
+    ],
+)
+def test_light_that_would_change_nothing_is_refused(asked: dict[str, Any], told: str) -> None:
+    """Each of these was left out without a word, the scenario's light with the last."""
+    with pytest.raises(SunsealError, match=told):
+        breakeven.breakeven("p256", **asked, days=1, axes=[])

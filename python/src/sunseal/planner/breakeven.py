@@ -551,11 +551,23 @@ def breakeven(to: requests.Breakeven) -> BreakEven:
             told = simulation.facts(simulation.load(path))
             board = str(told["board"])
             given = _of_scenario(told, path, to.climate is None)
+            if to.climate and not set(to.climate) & {"weather", "constant_w", "trace", "latitude_deg"}:
+                raise SunsealError(
+                    f"`{sorted(to.climate)[0]}` says no whole climate, and the light of `{path}` is taken as it is",
+                    hint="give `--weather FILE` beside it, or change the scenario's own light",
+                )
             supply = {**given.pop("supply"), **(supply or {})}
+            if to.panel is not None and "trace" in given:
+                raise SunsealError(
+                    f"the panel `{to.panel}` stands beside the light of `{path}`, which has its own",
+                    hint="give `--weather FILE` beside it, or change the scenario's panel",
+                )
+        wished = plan_requirements.climate(to.climate or {}, "the options")
+        if to.panel is not None and (own := [k for k in ("trace", "constant_w") if k in wished]):
+            raise SunsealError(f"the panel `{to.panel}` stands beside `{own[0]}`, which is a panel's own power")
         costs = costs_of(to.kind, board, way=to.way, variant=to.variant, power=to.power)
         where: dict[str, str] = {"climate": f"the light of {to.scenario}"}
         if "trace" not in given:
-            wished = plan_requirements.climate(to.climate or {}, "the options")
             light = supplies.light_in(wished, to.panel or _panel(board), folder)
             given["trace"], where = light.trace, light.provenance
         remarks, sleep_w = [], to.sleep_w

@@ -454,4 +454,10 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     for key in ("clearness", "air_c"):
         if key in found and "latitude_deg" not in found:
             raise SunsealError(f"{table.name(key)} belongs to `latitude_deg`")
+    if kinds and kinds[0] in ("trace", "constant_w"):
+        for key in ("tilt_deg", "azimuth_deg", "shading"):
+            if key in found:
+                raise SunsealError(
+                    f"{table.name(key)} stands beside `{kinds[0]}`, the panel's own power, which no sun changes"
+                )
     return found, survive, safety
