@@ -160,11 +160,19 @@ def test_another_fleets_folder_is_refused(spec: Path, tmp_path: Path) -> None:
         (("uniform", "uniforn"), "it must be a number, {uniform = [low, high]}"),
         (("shading", "shade"), "unknown key `shade`"),
         (("shading = 0.005", 'trace = "none.csv"'), "cannot be read"),
-        (("shading = 0.005", 'trace = "none.csv"\nshading = 0.5'), "`shading` stands beside `trace`"),
-        (("shading = 0.005", "constant_w = 1e-3\ntrace = 'a.csv'"), "`trace` stands beside `constant_w`"),
-        (("shading = 0.005", "shading = nan"), "climate.shading is nan; it must be a number"),
-        (("shading = 0.005", 'tilt_deg = "steep"'), "climate.tilt_deg is 'steep'; it must be a number"),
         (("[spread]", "[spread]\ntilt_deg = {{ uniform = [1, 2] }}".format()), "must be a choice"),
+        (("shading = 0.005", 'shading = "some"'), "climate.shading is 'some'; it must be a number above 0 to 1"),
+        (("shading = 0.005", "constant_w = -1.0"), "climate.constant_w is -1.0; it must be a number above 0"),
+        (("shading = 0.005", "constant_w = nan"), "climate.constant_w is nan; it must be a number above 0"),
+        (("shading = 0.005", "tilt_deg = 400"), "climate.tilt_deg is 400; it must be a number from 0 to 90"),
+        (("shading = 0.005", "weather = 3"), "climate.weather is 3; it must be a text"),
+        (("shading = 0.005", "constant_w = 1e-3\ntrace = 'a.csv'"), "climate.trace stands beside `constant_w`"),
+        (("shading = 0.005", "shading = 0.005\nconstant_w = 1e-3"), "climate.shading stands beside `constant_w`"),
+        (("[climate]", "[climate]\npanel = 'any'\ntrace = 'x.csv'"), "climate.panel stands beside `trace`"),
+        (
+            ("shading = 0.005\n[spread]", "constant_w = 1e-3\n[spread]\ntilt_deg = { choice = [1, 2] }"),
+            "spread.tilt_deg stands beside climate.constant_w, which no tilt changes",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_fleet_file_is_said(spec: Path, change: tuple[str, str], told: str) -> None:

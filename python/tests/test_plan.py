@@ -607,7 +607,6 @@ def test_the_examples_are_read(name: str) -> None:
         ({"link": {"dbm": 0}}, "give either a distance or the output power `dbm`"),
         ({"link": {"distance": "10 km2"}}, "link.distance `10 km2` is not in m"),
         ({"climate": None}, "nothing says what feeds the node: give [climate] for a harvester"),
-        ({"climate": {"shading": 0.5}}, "`shading` stands beside `constant_w`, which is what the panel gives already"),
         ({"climate": {"weather": "x.csv"}}, "climate.constant_w stands beside `weather`; a node has one climate"),
         ({"climate": {"shading": 0.5}}, "climate.shading stands beside `constant_w`, the panel's own power"),
         ({"climate": {"constant_w": None, "latitude_deg": 52.5}}, "a latitude knows no clouds; give the share"),

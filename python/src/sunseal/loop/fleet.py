@@ -269,18 +269,14 @@ class Spread:
 
 KEYS = {"name", "scenario", "nodes", "days", "seed", "climate", "spread", "profile"}
 CLIMATE = {"weather", "tilt_deg", "azimuth_deg", "shading", "panel", "trace", "constant_w"}
+LIMITS = {
+    "tilt_deg": (0.0, 90.0, "from 0 to 90"),
+    "azimuth_deg": (0.0, 360.0, "from 0 to 360"),
+    "shading": (math.ulp(0.0), 1.0, "above 0 to 1"),
+    "constant_w": (math.ulp(0.0), math.inf, "above 0"),
+}
+"""Least and most of the numbers of a climate."""
 SPREADS = {"light", "capacitance_f", "period_s", "tilt_deg"}
-POWERS = ("constant_w", "trace")
-SKY = ("weather", "tilt_deg", "azimuth_deg", "shading", "panel")
-
-
-def power_alone(climate: Mapping[str, Any], where: str) -> None:
-    """Refuse what belongs to a sun beside a power that is given: it would change nothing."""
-    given = [key for key in POWERS if key in climate]
-    for key in given[1:] + [key for key in SKY if given and key in climate]:
-        raise SunsealError(
-            f"{where}: `{key}` stands beside `{given[0]}`, which is what the panel gives already; leave one of them out"
-        )
 
 
 @dataclass(frozen=True)
@@ -329,23 +325,37 @@ def load(path: Path, profile: NodeProfile | None = None, seed: int | None = None
     with places.beside(scenario.folder):
         if profile is None:
             profile = _given_profile(told["profile"], path) if "profile" in told else profile_of(scenario)
-        climate = told.get("climate", {})
-        for key in climate:
-            if key not in CLIMATE:
-                raise unknown("key", key, CLIMATE, f"in [climate] of `{path}`")
-            if key not in ("weather", "panel", "trace") and not (
-                isinstance(climate[key], int | float) and math.isfinite(climate[key])
-            ):
-                raise SunsealError(f"`{path}`: climate.{key} is {climate[key]!r}; it must be a number")
-        power_alone(climate, f"[climate] of `{path}`")
+        climate = _climate(told.get("climate", {}), path)
         spread = {k: Spread.read(v, f"`{path}`: spread.{k}") for k, v in told.get("spread", {}).items()}
-        if "tilt_deg" in spread:
-            power_alone({**climate, "tilt_deg": 0.0}, f"`{path}`, whose [spread] has tilts")
         for key in spread:
             if key not in SPREADS:
                 raise unknown("key", key, SPREADS, f"in [spread] of `{path}`")
+        if "tilt_deg" in spread and (own := [key for key in ("trace", "constant_w") if key in climate]):
+            raise SunsealError(f"`{path}`: spread.tilt_deg stands beside climate.{own[0]}, which no tilt changes")
         name = str(told.get("name", path.stem))
         return _drawn(name, path, scenario, profile, climate, spread, count, days, seed)
+
+
+def _climate(told: Any, path: Path) -> Mapping[str, Any]:
+    """Read what feeds the nodes: one light, and what belongs to it."""
+    if not isinstance(told, dict):
+        raise SunsealError(f"`{path}`: climate is {told!r}; it must be a table")
+    for key, value in told.items():
+        if key not in CLIMATE:
+            raise unknown("key", key, CLIMATE, f"in [climate] of `{path}`")
+        if key not in LIMITS:
+            if not isinstance(value, str):
+                raise SunsealError(f"`{path}`: climate.{key} is {value!r}; it must be a text")
+            continue
+        least, most, words = LIMITS[key]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not least <= value <= most or not math.isfinite(value):
+            raise SunsealError(f"`{path}`: climate.{key} is {value!r}; it must be a number {words}")
+    own = [key for key in ("trace", "constant_w") if key in told]
+    for key in told:
+        if own and key != own[0]:
+            raise SunsealError(f"`{path}`: climate.{key} stands beside `{own[0]}`, the panel's own power")
+    return told
 
 
 def _given_profile(told: Mapping[str, Any], path: Path) -> NodeProfile:

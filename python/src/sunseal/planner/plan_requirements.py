@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from sunseal import boards, places, units
 from sunseal.errors import SunsealError, unknown
-from sunseal.loop import fleet as fleets
 from sunseal.measurement import coupon
 
 T = TypeVar("T")
@@ -445,7 +444,6 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     kinds = [k for k in ("weather", "trace", "constant_w", "latitude_deg") if k in found]
     if len(kinds) > 1:
         raise SunsealError(f"{table.name(kinds[1])} stands beside `{kinds[0]}`; a node has one climate")
-    fleets.power_alone(found, f"[climate] of `{table.file}`")
     if "latitude_deg" in found and "clearness" not in found:
         raise SunsealError(
             f"{table.name('clearness')} is missing: a latitude knows no clouds; give the share of a clear day's light "
