@@ -65,20 +65,38 @@ def test_t_is_that_of_scipy_whatever_the_batches() -> None:
     samples[second] += np.array([0, 0.2, 1], dtype=np.float32)
     t = attacking.welch((samples[i : i + 700], second[i : i + 700]) for i in range(0, 4000, 700))
     expected = stats.ttest_ind(samples[~second].astype(float), samples[second].astype(float), equal_var=False)
-    # scared divides by n, SciPy by n - 1.
-    assert t == pytest.approx(expected.statistic, rel=1e-3)
+    assert t == pytest.approx(expected.statistic, rel=1e-5)
     still = np.full((100, 2), 3, dtype=np.float32)
     assert attacking.welch([(still, np.arange(100) % 2 == 1)]).tolist() == [0, 0]
 
 
 def test_thresholds_and_the_traces_foretold_are_those_of_the_formulas() -> None:
-    assert attacking.threshold(1) == pytest.approx(stats.norm.ppf(1 - 0.5e-5))
+    assert attacking.threshold(1, 10**9) == pytest.approx(stats.norm.ppf(1 - 0.5e-5))
     for samples in (1000, 10_000):
-        by_chance = 1 - (1 - 2 * stats.norm.sf(attacking.threshold(samples))) ** samples
-        assert by_chance == pytest.approx(1e-5, rel=1e-6)
+        by_chance = 1 - (1 - 2 * stats.norm.sf(attacking.threshold(samples, 10**9))) ** samples
+        assert by_chance == pytest.approx(1e-5, rel=1e-5)
     # Mangard 2004: about 28 over the square of a small correlation.
     assert attacking.foretold(0.01) == pytest.approx(28 / 0.01**2, rel=0.02)
     assert attacking.foretold(0.0) is None
+
+
+@pytest.mark.parametrize("traces", [4, 10])
+def test_few_traces_of_nothing_do_not_differ(traces: int) -> None:
+    """Of so few, t of some of 9,000 samples is above what the normal distribution allows where nothing leaks."""
+    rng = np.random.default_rng(traces)
+    t = attacking.welch([(rng.normal(0, 1, (traces, 9000)).astype(np.float32), np.arange(traces) % 2 == 1)])
+    test = leakage.Test("key", traces, t)
+    assert np.abs(t).max() > 6.1
+    assert not test.leaks
+
+
+def test_values_that_always_differ_do_so_in_json_too() -> None:
+    """Without noise both groups stand still, so that t is infinite."""
+    apart = np.repeat(np.array([[1.0], [2.0]], dtype=np.float32), 5, axis=0)
+    test = leakage.Test("key", 10, attacking.welch([(apart, np.arange(10) >= 5)]))
+    told = test.as_json()
+    assert (told["leaks"], told["t_most"]) == (True, None)
+    json.dumps(told, allow_nan=False)
 
 
 @pytest.mark.parametrize("noise", [4.0, 10.0])
@@ -219,7 +237,7 @@ def test_traces_of_different_lengths_are_refused() -> None:
         (("--board", "micaz"), "the firmware of micaz keeps no coupons"),
         (("--board", "nothing"), "unknown board `nothing`"),
         (("--board", "msp432p401r-launchpad", "--kind", "p256"), "keeps other words than those that the attack"),
-        (("--traces", "0"), "0 traces are too few: 2 to 1,000,000"),
+        (("--traces", "0"), "0 traces are too few: 4 to 1,000,000"),
         (("--traces", "1000001"), "1,000,001 traces are too many"),
         (("--noise", "-1"), "noise of -1 bits is none"),
         (("--noise", "nan"), "noise of nan bits is none"),

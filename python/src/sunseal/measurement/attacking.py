@@ -33,12 +33,16 @@ COARSE, KEPT = 4000, 1024
 """Of all guesses of a word, so many go on behind so many traces."""
 
 
-def threshold(samples: int, alpha: float = ALPHA) -> float:
-    """Return the |t| that any of so many samples exceeds by chance with probability `alpha` (Ding et al. 2017)."""
+def threshold(samples: int, traces: int, alpha: float = ALPHA) -> float:
+    """Return the |t| that any of so many samples exceeds by chance with probability `alpha` (Ding et al. 2017).
+
+    They take the normal distribution, as of many traces. Of few, t is Student's, with the fewest degrees of freedom
+    that Welch's test can have: those of the smaller group, half of the traces.
+    """
     from scipy import stats
 
     each = -math.expm1(math.log1p(-alpha) / max(samples, 1))
-    return float(stats.norm.isf(each / 2))
+    return float(stats.t.isf(each / 2, traces // 2 - 1))
 
 
 def welch(batches: Iterable[tuple[Samples, NDArray[np.bool_]]]) -> NDArray[np.float64]:
@@ -48,7 +52,9 @@ def welch(batches: Iterable[tuple[Samples, NDArray[np.bool_]]]) -> NDArray[np.fl
 
     test = scared.TTestAnalysis(precision="float64")
     origin: Samples | None = None
+    counts = np.zeros(2)
     for samples, second in batches:
+        counts += len(second) - second.sum(), second.sum()
         # The same constant off both groups changes no t, and keeps the sums of squares small.
         origin = samples.mean(axis=0) if origin is None else origin
         groups = [read_ths_from_ram(samples[chosen] - origin) for chosen in (~second, second)]
@@ -58,7 +64,10 @@ def welch(batches: Iterable[tuple[Samples, NDArray[np.bool_]]]) -> NDArray[np.fl
     assert origin is not None
     one, other = test.accumulators
     still = (one.var <= 0) & (other.var <= 0) & (one.mean == other.mean)
-    return np.where(still, 0.0, test.result)
+    # scared divides a group's squares by its n, an estimate of its variance by n - 1.
+    spread = one.var / (counts[0] - 1) + other.var / (counts[1] - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(still, 0.0, (one.mean - other.mean) / np.sqrt(spread))
 
 
 def foretold(correlation: float, alpha: float = 1e-4) -> int | None:

@@ -9,6 +9,7 @@ does a correlation attack find the key (measurement/attacking.py).
 from __future__ import annotations
 
 import itertools
+import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -52,7 +53,7 @@ PROFILED = 500
 ROUNDS = range(1, 5)
 """Of AES, that the attack looks into."""
 MESSAGE_BYTES, NONCE_BYTES, BLOCK = 128, 8, 16
-TRACES_MAX = 1_000_000
+TRACES_MIN, TRACES_MAX = 4, 1_000_000
 
 
 # --- Programs ----------------------------------------------------------------------------------------
@@ -309,7 +310,7 @@ class Test:
     @property
     def threshold(self) -> float:
         """Return what |t| exceeds by chance once in 10^5 tests."""
-        return attacking.threshold(len(self.t))
+        return attacking.threshold(len(self.t), self.traces)
 
     @property
     def leaks(self) -> bool:
@@ -322,7 +323,8 @@ class Test:
             "fixed": self.of,
             "traces": self.traces,
             "samples": len(self.t),
-            "t_most": float(f"{self.most:.4g}"),
+            # Infinite where two different values are the same in every trace, as without noise.
+            "t_most": float(f"{self.most:.4g}") if math.isfinite(self.most) else None,
             "at_cycle": int(np.abs(self.t).argmax()),
             "threshold": float(f"{self.threshold:.4g}"),
             "samples_above": int((np.abs(self.t) > self.threshold).sum()),
@@ -698,10 +700,9 @@ def _refuse(kind: str, way: str, board: str, traces: int, noise: float, seed: in
             "finding nothing says nothing",
             hint="ask an MSP430 with MPY32, such as msp430fr5994-launchpad",
         )
-    if not 2 <= traces <= TRACES_MAX:
-        raise SunsealError(
-            f"{traces:,} traces are too {'few' if traces < 2 else 'many'}: 2 to {TRACES_MAX:,} are taken"
-        )
+    if not TRACES_MIN <= traces <= TRACES_MAX:
+        few = "few" if traces < TRACES_MIN else "many"
+        raise SunsealError(f"{traces:,} traces are too {few}: {TRACES_MIN} to {TRACES_MAX:,} are taken")
     if not 0 <= noise < float("inf"):
         raise SunsealError(f"noise of {noise:g} bits is none: a standard deviation of 0 or more is")
     if seed < 0:
