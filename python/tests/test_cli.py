@@ -398,3 +398,16 @@ def test_a_workload_with_its_operands_is_looked_into(firmware: None, sunseal: Cl
     ):
         refused = sunseal(*args)
         assert refused.status == 2 and sentence in " ".join(refused.err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("coupon", "breakeven", "--bogus"), "`sunseal coupon breakeven --help` lists its options"),
+        (("node", "open"), "`sunseal node open --help` lists its options"),
+        (("hdl", "bogus"), "`sunseal hdl --help` lists its commands"),
+        (("measure", "--bogus"), "`sunseal measure --help` lists its options"),
+    ],
+)
+def test_the_hint_names_the_command_that_was_mistaken(sunseal: Cli, words: tuple[str, ...], hint: str) -> None:
+    assert f"hint: {hint}" in " ".join(sunseal(*words).err.split())

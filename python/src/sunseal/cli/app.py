@@ -177,7 +177,11 @@ def _usage(e: TyperException, args: Sequence[str]) -> int:
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     hint = "`sunseal --help` lists the commands"
     if args and args[0] in COMMANDS:
-        hint = f"`sunseal {args[0]} --help` lists its options"
+        # Of a command below another, `sunseal coupon rate`, its own.
+        ctx = getattr(e, "ctx", None)
+        path = f"sunseal {args[0]}" if ctx is None or ctx.parent is None else ctx.command_path
+        below = isinstance(getattr(ctx, "command", None), TyperGroup)
+        hint = f"`{path} --help` lists its {'commands' if below else 'options'}"
     elif args and (near := difflib.get_close_matches(args[0], COMMANDS, n=1)):
         hint = f"did you mean `sunseal {near[0]}`?"
     return _fail(sentence, hint)
