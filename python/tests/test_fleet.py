@@ -166,7 +166,7 @@ def test_another_fleets_folder_is_refused(spec: Path, tmp_path: Path) -> None:
         (("shading = 0.005", "constant_w = nan"), "climate.constant_w is nan; it must be a number above 0"),
         (("shading = 0.005", "tilt_deg = 400"), "climate.tilt_deg is 400; it must be a number from 0 to 90"),
         (("shading = 0.005", "weather = 3"), "climate.weather is 3; it must be a text"),
-        (("shading = 0.005", "constant_w = 1e-3\ntrace = 'a.csv'"), "climate.trace stands beside `constant_w`"),
+        (("shading = 0.005", "constant_w = 1e-3\ntrace = 'a.csv'"), "climate.constant_w stands beside `trace`"),
         (("shading = 0.005", "shading = 0.005\nconstant_w = 1e-3"), "climate.shading stands beside `constant_w`"),
         (("[climate]", "[climate]\npanel = 'any'\ntrace = 'x.csv'"), "climate.panel stands beside `trace`"),
         (

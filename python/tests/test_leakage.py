@@ -240,7 +240,7 @@ def test_traces_of_different_lengths_are_refused() -> None:
         (("--traces", "0"), "0 traces are too few: 4 to 1,000,000"),
         (("--traces", "1000001"), "1,000,001 traces are too many"),
         (("--noise", "-1"), "noise of -1 bits is none"),
-        (("--noise", "nan"), "noise of nan bits is none"),
+        (("--noise", "nan"), "--noise `nan` must be a finite number"),
         (("--seed", "-1"), "the seed -1 is negative"),
         (("--figure", "x.gif"), "its name must end in .svg, .png or .pdf"),
     ],
