@@ -130,13 +130,21 @@ def test_a_program_that_reads_a_voltage_is_measured(sunseal: Cli, tmp_path: Path
         assert (done.status, done.out) == (2, "") and says in " ".join(done.err.split())
 
 
-def test_an_input_that_is_given_twice_is_refused(built: Built, sunseal: Cli) -> None:
+def test_an_input_that_is_given_twice_and_what_names_nothing_are_refused(built: Built, sunseal: Cli) -> None:
     for twice, says in (
         (("--adc", "3=1V", "--adc", "A3=2V"), "--adc names channel 3 twice"),
         (("--pin", "PD0=1", "--pin", "PD1=1", "--pin", "PD0=toggle@1Hz"), "--pin names PD0 twice"),
     ):
         done = sunseal("run", built(AVR), "--board", AVR, "--for", "1ms", *twice)
         assert (done.status, done.out) == (2, "") and says in " ".join(done.err.split())
+    for wrong, says in (
+        (("--until", "0xZZ"), "--until `0xZZ` is no address"),
+        (("--power", "none"), "unknown power set `none`"),
+    ):
+        done = sunseal("run", built(AVR), "--board", AVR, "--for", "1ms", *wrong)
+        assert (done.status, done.out) == (2, "") and says in " ".join(done.err.split())
+    missed = sunseal("run", built(AVR), "--board", AVR, "--until", "0x1fffe", "--for", "1ms").err
+    assert "`0x1fffe` was not reached" in missed
     done = sunseal("measure", "sha1-hash", "--variant", "mpy=16", "--variant", "mpy=32")
     assert done.status == 2 and "--variant names mpy twice: `mpy=16` and `mpy=32`" in " ".join(done.err.split())
 

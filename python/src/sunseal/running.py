@@ -88,6 +88,8 @@ class Bench:
         else:
             self.machine = air.machine(board, elf, x_m=x_m, y_m=y_m, seed=seed)
         self.board = board
+        if power is not None:
+            boards.power_set_path(power, self.machine.device)  # an unknown one is an error now
         if vcc_v is not None:
             self.machine.vcc_v = vcc_v
         self.serials = self.machine.engine.serials()
@@ -435,7 +437,10 @@ class Bench:
 
 
 def _missed(places: Places) -> str:
-    several = [f"`{p}`" for p in ([places] if isinstance(places, str | int) else places or ())]
+    several = [
+        f"`{p:#x}`" if isinstance(p, int) else f"`{p}`"
+        for p in ([places] if isinstance(places, str | int) else places or ())
+    ]
     return f"{several[0]} was not reached" if len(several) == 1 else f"none of {', '.join(several)} was reached"
 
 

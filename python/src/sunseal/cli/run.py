@@ -270,7 +270,12 @@ def _on_a_bench(
 
 def _places(bench: Bench, given: Sequence[str]) -> list[str | int]:
     """Read symbols, which the program must have, and addresses such as 0x5c00."""
-    places: list[str | int] = [int(text, 16) if text.startswith("0x") else text for text in given]
+    places: list[str | int] = []
+    for text in given:
+        try:
+            places.append(int(text, 16) if text.startswith("0x") else text)
+        except ValueError:
+            raise SunsealError(f"--until `{text}` is no address: write hexadecimal digits behind 0x") from None
     bench.machine.addresses(places)
     return places
 
