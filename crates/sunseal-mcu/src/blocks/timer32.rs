@@ -128,7 +128,6 @@ impl Counter {
             T32BGLOAD1 => self.load = merge(self.load, value, mask),
             T32CONTROL1 => {
                 let was = self.running();
-                self.value = self.value_at(line, cx.now);
                 self.control = merge(self.control, value, mask) & 0xEF;
                 if self.running() && !was {
                     self.origin = line.ticks_at(cx.now);

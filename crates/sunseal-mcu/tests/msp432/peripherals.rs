@@ -89,6 +89,20 @@ handler:
 }
 
 #[test]
+fn timer32_keeps_all_bits_of_a_value_loaded_before_it_is_told_its_size() {
+    let r = Program::new(
+        "
+  put T32, 3000000
+  put (T32 + 8), 0xC2
+  keep (T32 + 4)
+  halt
+",
+    )
+    .run();
+    assert!((2_999_900..3_000_000).contains(&r.kept(0)), "{}", r.kept(0));
+}
+
+#[test]
 fn the_rtc_alarms_at_its_minute() {
     let p = Program::new(
         "
