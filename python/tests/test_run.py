@@ -17,7 +17,7 @@ import pytest
 from conftest import Cli
 from sunseal import Bench, EngineError, Machine, SunsealError
 from sunseal.measurement import constant_time_matrix as matrix
-from sunseal.running import read_levels
+from sunseal.running import read_levels, read_points
 
 SOURCE = Path(__file__).parent / "data" / "on_the_bench.c"
 Built = Callable[[str], Path]
@@ -230,6 +230,15 @@ def test_a_file_with_a_gap_is_refused_by_its_line(
     done = sunseal("run", built(AVR), "--board", AVR, "--adc", f"3={path}", "--for", "1ms")
     assert done.status == 2
     assert sentence in done.err
+
+
+def test_points_are_read_from_what_a_spreadsheet_writes_too(tmp_path: Path) -> None:
+    path = tmp_path / "volts.csv"
+    for text in ("0,1\r\n0.5,2\r\n", "time,volts\r\n0,1\r\n0.5,2\r\n"):
+        path.write_text(text, encoding="utf-8-sig", newline="")
+        assert read_points(path, "--adc 3") == [(0.0, 1.0), (0.5, 2.0)]
+    with pytest.raises(SunsealError, match=r"gone.csv` for --adc 3 cannot be read: No such file or directory$"):
+        read_points(tmp_path / "gone.csv", "--adc 3")
 
 
 DUMP = """$timescale 10 us $end

@@ -516,8 +516,10 @@ def read_rows(path: Path, what: str, values: int) -> list[tuple[float, ...]]:
     wanted = "a time in seconds and " + ("a value" if values == 1 else f"{values} values")
     example = ",".join(["0.25", "1.2", "0.1", "1.0"][: 1 + values])
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as e:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # spreadsheets write a byte order mark
+    except OSError as e:
+        raise SunsealError(f"the file `{path}` for {what} cannot be read: {e.strerror or e}") from e
+    except UnicodeDecodeError as e:
         raise SunsealError(f"the file `{path}` for {what} cannot be read: {e}") from e
     points: list[tuple[float, ...]] = []
     for number, row in enumerate(csv.reader(lines), 1):
