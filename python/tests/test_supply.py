@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sunseal
 from sunseal import boards
 from sunseal.errors import SunsealError
 from sunseal.planner import lifetime, radio, size
@@ -139,6 +141,28 @@ def test_what_cannot_be_is_said() -> None:
         size.shortest_period_s(MANE, 1e-6)
     with pytest.raises(SunsealError, match="no output power of 20 dBm"):
         radio.message("cc2420", 100, 20)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"every_s": math.nan}, "every_s is nan; it must be a finite number"),
+        ({"every_s": -5.0}, "every_s is -5; it must be 0 or more"),
+        ({"sleep_w": math.nan}, "sleep_w is nan"),
+        ({"cutoff_v": math.inf}, "cutoff_v is inf"),
+        ({"bits": -3}, "bits is -3; it must be 0 or more"),
+    ],
+)
+def test_a_function_refuses_the_numbers_that_its_command_does(asked: dict[str, Any], says: str) -> None:
+    with pytest.raises(SunsealError, match=says):
+        sunseal.lifetime("ecdsa-p256-sign", board="telosb", **asked)
+
+
+def test_a_node_is_not_sized_for_what_it_cannot_do(firmware: None) -> None:
+    for every_s in (0.0, 1e-3, 0.29):
+        with pytest.raises(SunsealError, match=r"takes 0.292 s on .* the node cannot do it"):
+            sunseal.size("ecdsa-p256-sign", every_s=every_s, year=False)
+    assert sunseal.size("ecdsa-p256-sign", every_s=0.3, year=False).panel_w > 0
 
 
 def test_a_panel_must_give_more_where_less_arrives() -> None:

@@ -155,6 +155,11 @@ def size(to: requests.Size) -> Sized:
         margin=to.margin,
         overhead_j=to.overhead_j,
     )
+    if demand.compute_s + demand.radio_s > to.every_s:
+        raise SunsealError(
+            f"`{to.workload}` takes {demand.compute_s + demand.radio_s:.3g} s on {board} and is asked for every "
+            f"{to.every_s:g} s: the node cannot do it; take a period above that, or another operation"
+        )
     between = _between(to, m.vcc_v)
     ways = sizing.ways(demand, between)
     demand = min(ways, key=lambda d: d.mean_w)

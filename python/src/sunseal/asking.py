@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -75,13 +76,29 @@ def answers(kind: Callable[P, Request]) -> Callable[[Callable[[Request], Answer]
     def spread(function: Callable[[Request], Answer]) -> Callable[P, Answer]:
         @functools.wraps(function)
         def asking(*args: P.args, **kwargs: P.kwargs) -> Answer:
-            return function(kind(*args, **kwargs))
+            return function(_possible(kind(*args, **kwargs)))
 
         answer = function.__annotations__["return"]
         asking.__signature__ = inspect.signature(kind).replace(return_annotation=answer)  # type: ignore[attr-defined]
         return asking
 
     return spread
+
+
+def _possible(request: Request) -> Request:
+    """Refuse numbers that the command line would: those that are none, and quantities below zero."""
+    for field in dataclasses.fields(request):  # type: ignore[arg-type]
+        value, option = getattr(request, field.name), field.metadata.get("option")
+        if not isinstance(value, int | float) or isinstance(value, bool) or value == field.default:
+            continue
+        if not math.isfinite(value):
+            raise SunsealError(f"{field.name} is {value}; it must be a finite number")
+        if not isinstance(option, Option):
+            continue
+        least = 0.0 if option.read is not None and option.min is None else option.min
+        if least is not None and value < least:
+            raise SunsealError(f"{field.name} is {value:g}; it must be {least:g} or more")
+    return request
 
 
 def quantity(unit: str, zero: bool = False) -> Callable[[str, str], float]:
