@@ -643,6 +643,8 @@ def test_energy_prints_windows_uncertainty_and_a_picture_of_them(tmp_path: Path,
         (["capacitor", "-C", "1mF"], ["--v1"]),
         (["capacitor", "-C", "1mF", "--v1", "3V"], ["--v2"]),
         (["harvest", DATA / "units.csv", "--panel", "ixys-slmd121h04l"], ["no climate file"]),
+        (["harvest", DATA / "units.csv", "--tilt", "400"], ["--tilt 400 does not lie between 0 and 180 degrees"]),
+        (["harvest", DATA / "units.csv", "--azimuth", "-90"], ["--azimuth -90 does not lie between 0 and 360"]),
     ],
 )
 def test_a_wrong_call_is_one_sentence_and_nothing_else(args: list[str | Path], says: list[str], sunseal: Cli) -> None:

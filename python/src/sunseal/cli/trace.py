@@ -499,6 +499,9 @@ class Harvest:
             raise SunsealError(f"the file `{file}` is not there")
         if not 0 < self.shading <= 1:
             raise SunsealError(f"--shading {self.shading:g} is not a share above 0 and up to 1")
+        for name, value, most in (("--tilt", self.tilt_deg, 180), ("--azimuth", self.azimuth_deg, 360)):
+            if not 0 <= value <= most:
+                raise SunsealError(f"{name} {value:g} does not lie between 0 and {most} degrees")
         form = self.form or _source_form(file)
         if form == "shepherd":
             return harvested.shepherd(file, self.step_s, self.points)
