@@ -50,6 +50,13 @@ def test_an_operation_is_measured_without_numpy_and_its_friends(command: str, fi
     assert not loaded & (HEAVY - {"cryptography", "rich"})
 
 
+def test_whether_coupons_pay_is_told_without_what_draws_pages(firmware: None) -> None:
+    """The extra `plots` is for --report and --figure."""
+    asked = ("coupon", "breakeven", "--constant", "1mW", "--days", "1", "--axis", "slots")
+    loaded = loaded_by(run(*asked, ends=(0, 1)))
+    assert not loaded & {"jinja2", "markupsafe", "matplotlib", "plotly"}
+
+
 def test_every_public_name_is_there_and_none_is_a_module() -> None:
     modules = {m.name for m in pkgutil.iter_modules(sunseal.__path__)}
     assert not modules & set(sunseal.__all__), "the module would take the place of the function once it is imported"

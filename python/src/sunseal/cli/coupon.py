@@ -209,7 +209,10 @@ def breakeven_command(asked: requests.Breakeven, output: Output) -> None:
     without. Exit status 1: they do not pay as it was asked.
     """
     from sunseal.planner import breakeven
-    from sunseal.report import breakeven_page as drawn
+
+    if output.report or output.figure:
+        # Before the years are played: what is not installed is told at once.
+        from sunseal.report import breakeven_page as drawn
 
     if asked.scenario is None and asked.supply is not None:
         asked.supply = _whole(asked.supply)
