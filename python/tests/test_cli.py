@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -141,6 +142,28 @@ def test_doctor_names_each_tool_and_a_way_to_get_it(sunseal: Cli) -> None:
     for finding in findings.values():
         assert finding["ok"] or finding["get"]
     assert findings["cache"]["place"] == str(boards.cache_dir())
+
+
+def test_a_wheel_wants_no_tool_that_builds_what_it_brings(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = [doctor.Finding(name, False, "", "", "", "get it") for name in ("cargo", "clang 19", "yosys", "firmware")]
+    assert doctor.required_missing(gone) == ["cargo", "clang 19", "firmware"]
+    monkeypatch.setattr(doctor, "CARRIED", boards.home())
+    assert doctor.required_missing(gone) == ["firmware"]
+
+
+def test_a_wheel_without_extras_is_not_ready_for_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("pvlib", "jinja2") else here(name))
+    found = doctor._packages()
+    assert doctor.required_missing([found]) == [found.name]
+    assert found.get == "no jinja2, pvlib; `pip install 'sunseal[climate,plots]'`"
+
+
+def test_what_the_doctor_says_to_run_is_there_in_a_wheel_too() -> None:
+    told = " ".join(tool.get for tool in doctor.TOOLS)
+    assert "sunseal toolchain get --for hdl" in told
+    assert "firmware/toolchain" not in told
+    assert "make " not in told
 
 
 @pytest.mark.usefixtures("firmware")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 from sunseal import _engine, boards, coprocessor
 from sunseal.abi import architecture
 from sunseal.boards import CARRIED, DEFAULT_BOARD, MULTIPLIERS, firmware_path, home, names
-from sunseal.errors import SunsealError
+from sunseal.errors import EXTRAS, SunsealError
 
 SERVER = "sunseal-server"
 
@@ -46,11 +47,12 @@ class Tool:
     below: tuple[int, ...] = ()
 
 
+PACKAGES = "Python packages"
 DEBUGGERS = {"avr": "avr-gdb", "armv7em": "gdb-multiarch", "msp430": "msp430-elf-gdb"}
 """By the instruction set: the one of GDB's builds in Debian, or made from its sources, that knows it."""
-TOOLCHAIN = "run `make firmware`, which fetches the cross tools into the cache"
-TESTS = "run `firmware/toolchain/get --for tests`, or apt install"
-HDL = "run `firmware/toolchain/get --for hdl`"
+TOOLCHAIN = "run `sunseal toolchain get`, which fetches the cross tools into the cache"
+TESTS = "run `sunseal toolchain get --for tests`, or apt install"
+HDL = "run `sunseal toolchain get --for hdl`"
 TOOLS = (
     Tool("cargo", ("cargo",), "building the engine", "install Rust 1.88 or newer by rustup", True, least=(1, 88)),
     Tool("clang 19", ("clang-19", "clang"), "building firmware", TOOLCHAIN, True, least=(19,), below=(20,)),
@@ -71,7 +73,7 @@ TOOLS = (
         "msp430-elf-gdb",
         ("msp430-elf-gdb",),
         "`sunseal gdb` of an MSP430",
-        "run `firmware/toolchain/get --for gdb`, which builds it from Debian's gdb-source",
+        "run `sunseal toolchain get --for gdb`, which builds it from Debian's gdb-source",
         False,
     ),
     Tool("yosys", ("yosys",), "`sunseal hdl size`, netlists and proofs of hdl/", HDL, False),
@@ -122,6 +124,7 @@ def examine() -> list[Finding]:
     return [
         Finding("python", True, "everything", platform.python_version(), sys.executable, ""),
         _engine_finding(),
+        _packages(),
         *(_tool(tool, extra) for tool in TOOLS),
         _server(),
         _firmware(),
@@ -132,9 +135,18 @@ def examine() -> list[Finding]:
 
 
 def required_missing(findings: list[Finding]) -> list[str]:
-    """Name what the demo cannot do without."""
-    must = {t.name for t in TOOLS if t.required} | {"engine", SERVER, "firmware", "data"}
+    """Name what the demo cannot do without; a wheel brings what the tools in the tree build."""
+    built = {t.name for t in TOOLS if t.required} if home() != CARRIED else set()
+    must = built | {"engine", SERVER, "firmware", "data", PACKAGES}
     return [f.name for f in findings if not f.ok and f.name in must]
+
+
+def _packages() -> Finding:
+    """Say whether the demo's day can be made and its page drawn: extras of the package bring what does."""
+    missing = [name for name in ("jinja2", "matplotlib", "plotly", "pvlib") if importlib.util.find_spec(name) is None]
+    extras = ",".join(sorted({EXTRAS[name] for name in missing}))
+    get = f"no {', '.join(missing)}; `pip install 'sunseal[{extras}]'`" if missing else ""
+    return Finding(PACKAGES, not missing, "`sunseal demo`, --report, --figure, a place's climate", "", "", get)
 
 
 def _engine_finding() -> Finding:

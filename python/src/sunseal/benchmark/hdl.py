@@ -81,7 +81,7 @@ def tools() -> Path:
     )
     folder = Path(done.stdout.strip())
     if done.returncode or not (folder / "yosys").exists():
-        raise MissingToolError("the hardware tools are missing", hint="run `firmware/toolchain/get --for hdl`")
+        raise MissingToolError("the hardware tools are missing", hint="run `sunseal toolchain get --for hdl`")
     return folder
 
 

@@ -150,7 +150,7 @@ def question_in(source: Path) -> Question:
 
 @cache
 def _folders() -> tuple[str, ...]:
-    """Where compilers may lie: PATH, then what `firmware/toolchain/get` has fetched."""
+    """Where compilers may lie: PATH, then what `sunseal toolchain get` has fetched."""
     script = boards.home() / "firmware" / "toolchain" / "get"
     folders = os.environ.get("PATH", "").split(os.pathsep)
     for group in ("firmware", "tests", "avr", "matrix"):
@@ -180,13 +180,13 @@ def compilers(isa: Set) -> Iterator[Compiler | str]:
             yield Compiler(f"clang {_version(right[0])}", right[0], clang=True)
         else:
             group = "firmware" if release == "19" else "matrix"
-            yield f"clang {release} (`firmware/toolchain/get --for {group}`)"
+            yield f"clang {release} (`sunseal toolchain get --for {group}`)"
     if isa.gcc is not None:
         place = _find(isa.gcc)
         if place:
             yield Compiler(f"{isa.gcc} {_version(place)}", place, clang=False)
         else:
-            yield f"{isa.gcc} (`firmware/toolchain/get --for tests`)"
+            yield f"{isa.gcc} (`sunseal toolchain get --for tests`)"
 
 
 def build(source: Path, isa: Set, compiler: Compiler, level: str, into: Path, flags: Sequence[str] = ()) -> Path:
@@ -200,7 +200,7 @@ def build(source: Path, isa: Set, compiler: Compiler, level: str, into: Path, fl
         assert isa.gcc is not None
         linker = _find(isa.gcc)
         if linker is None:
-            raise SunsealError(f"{isa.gcc}, which links for {isa.name}, is missing: `firmware/toolchain/get --for avr`")
+            raise SunsealError(f"{isa.gcc}, which links for {isa.name}, is missing: `sunseal toolchain get --for avr`")
         _do([linker, *isa.gcc_flags, str(obj), "-o", str(elf)], f"linking by {isa.gcc}")
         return elf
     lld = _find("ld.lld")
