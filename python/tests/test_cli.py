@@ -434,3 +434,17 @@ def test_a_workload_with_its_operands_is_looked_into(firmware: None, sunseal: Cl
 )
 def test_the_hint_names_the_command_that_was_mistaken(sunseal: Cli, words: tuple[str, ...], hint: str) -> None:
     assert f"hint: {hint}" in " ".join(sunseal(*words).err.split())
+
+
+def test_a_wrong_purpose_of_tools_is_told_in_one_sentence(sunseal: Cli) -> None:
+    """The script behind it printed its own usage."""
+    wrong = sunseal("toolchain", "get", "--for", "firmwear")
+    assert (wrong.status, wrong.out) == (2, "")
+    assert wrong.err.startswith("error: unknown purpose `firmwear`; known: avr, firmware, gdb"), wrong.err
+    assert "did you mean `firmware`?" in wrong.err
+
+
+def test_a_c_file_that_is_not_there_is_told_without_an_error_number(sunseal: Cli, tmp_path: Path) -> None:
+    wrong = sunseal("constant-time", "--matrix", tmp_path / "no.c", "--secret", "k")
+    assert wrong.status == 2
+    assert " ".join(wrong.err.split()).endswith("cannot be read as C: No such file or directory")

@@ -129,7 +129,8 @@ def question_in(source: Path) -> Question:
     try:
         text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as e:
-        raise SunsealError(f"`{source}` cannot be read as C: {e}") from e
+        why = getattr(e, "strerror", None) or e
+        raise SunsealError(f"`{source}` cannot be read as C: {why}") from e
     lists: dict[str, list[str]] = {"--secret": [], "--public": []}
     single: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
