@@ -299,6 +299,15 @@ def test_every_part_of_the_package_checks() -> None:
             assert part_files.check(path).name == path.stem
 
 
+def test_a_tolerance_is_what_the_sheet_prints() -> None:
+    """0/+100 % has no low end of 0.8, and -20/+80 % has one."""
+    found, _ = supplies.harvested({"panels": ["ixys-slmd600h10l"]})
+    ends = {s.store.part: (s.store.tolerance_low_rel, s.store.tolerance_rel) for s in found}
+    assert ends["avx-scmr14d474"] == (0.0, 1.0)
+    assert ends["capxx-hf-0f1"] == (0.2, 0.8)
+    assert ends["capxx-hw203"] == (0.2, 0.2)
+
+
 def test_a_name_that_leads_elsewhere_is_refused(here: Path, sunseal: Cli) -> None:
     for name in ("../x", "A", "a b", ""):
         assert sunseal("part", "new", "capacitor", name).status == 2

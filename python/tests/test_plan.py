@@ -887,15 +887,6 @@ def test_a_switching_output_needs_headroom() -> None:
         assert not one.carries(np.array([edge_v + 0.01])).any()
 
 
-def test_a_tolerance_is_what_the_sheet_prints() -> None:
-    """0/+100 % has no low end of 0.8, and -20/+80 % has one."""
-    found, _ = supply.harvested({"panels": [PANEL]})
-    ends = {s.store.part: (s.store.tolerance_low_rel, s.store.tolerance_rel) for s in found}
-    assert ends["avx-scmr14d474"] == (0.0, 1.0)
-    assert ends["capxx-hf-0f1"] == (0.2, 0.8)
-    assert ends["capxx-hw203"] == (0.2, 0.2)
-
-
 def test_a_cell_that_is_empty_at_its_cut_off_is_planned_with(frame: pd.DataFrame) -> None:
     found = chosen(frame, allow={"batteries": ["li-ion-lir2450"]}).candidates
     assert np.isfinite(found.energy_margin[found.store == "li-ion-lir2450"]).any()
