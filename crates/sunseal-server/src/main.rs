@@ -269,7 +269,14 @@ fn token_for_gateway(file: Option<&Path>) -> Result<Option<String>, String> {
             file.display()
         )
     })?;
-    Ok(Some(text.trim().to_owned()))
+    let token = text.trim();
+    if token.is_empty() {
+        return Err(format!(
+            "the token file `{}` is empty: name a file that holds a token",
+            file.display()
+        ));
+    }
+    Ok(Some(token.to_owned()))
 }
 
 async fn gateway(arguments: GatewayArguments) -> Result<(), String> {

@@ -146,6 +146,13 @@ fn a_port_in_use_and_wrong_arguments_are_told() {
     );
     let url = format!("http://{taken}");
     refused(&["gateway", "--listen", taken, "--server", &url], &[taken, "in use"]);
+    let empty = folder.join("token");
+    std::fs::write(&empty, "\n").unwrap();
+    let file = empty.to_str().unwrap();
+    refused(
+        &["gateway", "--listen", "127.0.0.1:0", "--server", &url, "--token-file", file],
+        &["token file", "is empty"],
+    );
     let listen = ["gateway", "--listen", "127.0.0.1:0", "--server"];
     let with = |more: &[&'static str]| [&listen[..], more].concat();
     refused(&with(&["ftp://x"]), &["ftp://x", "http://HOST:PORT"]);
