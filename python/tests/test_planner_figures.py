@@ -215,7 +215,7 @@ def test_a_battery_runs_down() -> None:
 def test_a_battery_with_a_converter_runs_down_in_small_steps(kept: float) -> None:
     """The same, played by the thousandth of the charge: cells alone, then the converter, self-discharge beside both."""
     boost, cell = lifetime.Boost.load("ti-tps61000"), dataclasses.replace(CELL, self_discharge_per_year=1.0 - kept)
-    rate = -math.log(kept) / YEAR_S
+    rate = (1.0 - kept) / YEAR_S
     got = lifetime.of(use(period_s=1.0), cell, 2.9, boost)
     mean_w = 8e-3 + 1e-5 * 0.4
     time_s = leaked_j = lost_j = 0.0
@@ -242,7 +242,7 @@ def test_all_of_a_cell_discharges_itself_what_lies_below_the_cut_off_too() -> No
     # One voltage, 0.75 of the charge above the cut-off: dq/dt = -P / V - k q from Q to Q / 4.
     cell = dataclasses.replace(CELL, charge=(0.0, 0.25, 0.2501, 1.0), open_v=(1.0, 1.0, 3.0, 3.0))
     cell = dataclasses.replace(cell, self_discharge_per_year=0.1)
-    rate, got = -math.log(0.9) / YEAR_S, lifetime.of(use(period_s=1e4), cell, 2.9)
+    rate, got = 0.1 / YEAR_S, lifetime.of(use(period_s=1e4), cell, 2.9)
     mean_w, leak_w = got.mean_w, rate * 3600.0 * 3.0
     assert got.lifetime_s == near(math.log((mean_w + leak_w) / (mean_w + leak_w / 4)) / rate, 1e-3)
 
@@ -491,7 +491,7 @@ def test_a_charger_a_switching_output_and_a_rechargeable_cell() -> None:
     assert s.store.is_cell and s.store.capacitance_f == 0.0 and s.store.esr_ohm == near((1.2 + 0.6 + 0.4) / 3)
     assert s.store.full_j == cell.energy_j(2.75, 4.18) == s.store.begin_j
     assert s.store.on_j == cell.energy_j(2.75, 2.8) and s.store.cut_j == 0.0 == s.store.cold_j
-    rate = -math.log(0.8) / YEAR_S
+    rate = 0.2 / YEAR_S
     assert s.store.leak_w == near([rate * cell.energy_j(0.0, v) for _, v in s.store.volts])
     assert (s.store.tolerance_rel, s.store.tolerance_low_rel) == (0.1, 0.1)
     assert s.carries(np.array([2.65, 2.66])).tolist() == [True, False]
@@ -616,7 +616,7 @@ def test_a_cell_is_on_above_its_own_end(monkeypatch: pytest.MonkeyPatch) -> None
 
     assert s.store.full_j == near(joules(3.0, 3.3)) == s.store.begin_j and s.store.on_j == near(joules(3.0, 3.03))
     assert s.store.cut_j == near(joules(0.5, 3.0)) and s.store.cold_j == near(joules(0.5, 1.5))
-    assert s.store.leak_w[-1] == near(-math.log(0.9) / YEAR_S * joules(0.5, 3.3)) and s.store.esr_ohm == near(1.5)
+    assert s.store.leak_w[-1] == near(0.1 / YEAR_S * joules(0.5, 3.3)) and s.store.esr_ohm == near(1.5)
     # One that is never emptied so far is on where the charger says.
     stub_parts(monkeypatch, charger={"c": CHARGER}, cell={"made up": {**facts, "v_end_V": 1.0}})
     s = made("c", "o", "made up", True)
@@ -840,7 +840,7 @@ def test_batteries_that_are_allowed() -> None:
 
 
 def test_a_constant_load_on_a_battery() -> None:
-    rate = -math.log(0.9) / YEAR_S
+    rate = 0.1 / YEAR_S
     assert supplies.life_s(np.array([100.0]), np.array([2.0]), 0.0)[0] == near(50.0)
     assert supplies.life_s(np.array([1e5]), np.array([1e-4]), 0.1)[0] == near(math.log(1 + rate * 1e9) / rate)
     # Of 1e5 J below the cut-off self-discharge takes its share, too.

@@ -22,8 +22,8 @@ STEPS = 256
 
 
 def decay_per_s(self_discharge_per_year: float) -> float:
-    """Return the rate at which a cell loses charge, of the share that is lost in a year."""
-    return -math.log1p(-self_discharge_per_year) / YEAR_S
+    """Return the rate at which a cell loses charge, as the closed loop has it (`sunseal_power::parts`)."""
+    return self_discharge_per_year / YEAR_S
 
 
 def _parts(kind: str) -> dict[str, dict[str, Any]]:
@@ -59,7 +59,9 @@ class Cell:
         if part not in cells:
             raise unknown("battery", part, cells)
         facts = cells[part]["cell"]
-        row = float(facts.get("cells_in_series", 1))
+        row, yearly = float(facts.get("cells_in_series", 1)), float(facts.get("self_discharge_percent_per_year", 0.0))
+        if not 0.0 <= yearly < math.inf:
+            raise SunsealError(f"`{part}`: cell.self_discharge_percent_per_year is {yearly:g}; it must be zero or more")
         share, volts = zip(*facts["ocv_V"], strict=True)
         return cls(
             part,
@@ -67,7 +69,7 @@ class Cell:
             float(facts["capacity_mAh"]) * 3.6,
             tuple(s / 100 for s in share),
             tuple(v * row for v in volts),
-            float(facts.get("self_discharge_percent_per_year", 0.0)) / 100,
+            yearly / 100,
             str(facts["source"]),
         )
 
