@@ -312,7 +312,6 @@ def test_a_battery_without_resistance_lasts_as_lifetime_says() -> None:
     above_j, below_j = (cell.capacity_c * part * mean_v for part in (share, 1.0 - share))
     life = supply.life_s(above_j, np.array([1e-4]), cell.self_discharge_per_year, below_j)
     use = lifetime.Use("sign", "telosb", 3.0, 6e-2, 1.0, 0.0, 0.0, 4e-5 * 600 / 599 * 0, 600.0)
-    use = replace(use, energy_j=1e-4 * 600)
     assert life[0] == pytest.approx(lifetime.of(use, cell, cutoff_v).lifetime_s, rel=0.01)
     # A cell's resistance only ever shortens it, and the more current the more.
     weak = replace(ideal, ohms=(20.0,) * len(cell.charge))
