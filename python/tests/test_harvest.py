@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import Cli
 from sunseal.errors import SunsealError
 from sunseal.harvest.light import (
     DEFAULT_WEATHER,
@@ -18,6 +19,7 @@ from sunseal.harvest.light import (
     clear_sky,
     diode_at,
     month_day,
+    plane_of,
     sunlight,
 )
 
@@ -246,3 +248,44 @@ def test_a_latitude_has_its_seasons() -> None:
     days = (north.power_w[:-1] + north.power_w[1:]).reshape(365, 24).sum(axis=1)
     assert days[165:180].mean() > 3 * days[350:].mean() > 0
     assert np.isfinite(days).all()
+
+
+def test_a_panel_that_is_tilted_away_from_the_noon_is_told_so() -> None:
+    """Where nobody says so it looks south: on the southern half of the earth it gets less than lying flat."""
+    panel = Panel.load(PANEL)
+    south, flat, north = (
+        clear_sky(-33.9, panel=panel, clearness=1.0, tilt_deg=tilt, azimuth_deg=azimuth)
+        for tilt, azimuth in ((36.0, 180.0), (0.0, 180.0), (36.0, 0.0))
+    )
+    assert south.power_w.mean() < flat.power_w.mean() < north.power_w.mean()
+    assert "away from the sun of noon, which stands in the north" in south.provenance["plane"]
+    assert all("away" not in year.provenance["plane"] for year in (flat, north))
+    assert "in the south" in plane_of(36.0, 10.0, 47.0)
+    assert all("away" not in plane_of(36.0, azimuth, 47.0) for azimuth in (90.0, 180.0, 270.0))
+    assert "away" not in plane_of(10.0, 180.0, -10.0)
+
+
+def test_a_plan_begins_with_a_panel_that_is_tilted_away(firmware: None, tmp_path: Path, sunseal: Cli) -> None:
+    asked = """
+        [security]
+        bits = 80
+        [[task]]
+        workloads = ["ecdsa-secp160r1-sign"]
+        every = "10min"
+        [climate]
+        latitude_deg = {latitude}
+        clearness = 0.5
+        [allow]
+        boards = ["msp430fr5994-launchpad"]
+        capacitors = ["capxx-hw203"]
+        panels = ["ixys-slmd600h10l"]
+        harvesters = ["ti-bq25570"]
+        [weights]
+        joules_per_day = 1.0
+    """
+    for latitude, told in ((-33.9, True), (33.9, False)):
+        (tmp_path / "r.toml").write_text(asked.format(latitude=latitude))
+        done = sunseal("plan", tmp_path / "r.toml")
+        assert done.status == 0, done.err
+        assert done.out.startswith("the panel's plane: tilt 36 deg, azimuth 180 deg") is told
+        assert ("stands in the north here" in done.out) is told

@@ -58,6 +58,8 @@ def test_what_would_be_cut_or_mean_nothing_is_refused(machine: Machine) -> None:
         machine.registers["R12"] = 0x11_2345
     with pytest.raises(SunsealError, match="does not fit register R12"):
         machine.registers["R12"] = -1
+    with pytest.raises(SunsealError, match="align_bytes is 0; it must be 1 or more"):
+        machine.place(4, align_bytes=0)
     for wrong in (float("nan"), float("inf"), -1.0):
         with pytest.raises(SunsealError, match=r"channel 3 is .* zero or more and finite"):
             machine.adc(3, wrong)

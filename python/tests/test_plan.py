@@ -611,6 +611,10 @@ def test_the_examples_are_read(name: str) -> None:
         ({"climate": {"constant_w": None, "latitude_deg": 52.5}}, "a latitude knows no clouds; give the share"),
         ({"climate": {"constant_w": None, "weather": "none.csv"}}, "the weather file `none.csv` is neither in"),
         ({"climate": {"constant_w": None, "trace": "gap.csv"}}, "must have rising times and powers from zero"),
+        (
+            {"climate": {"constant_w": None, "trace": "fine.csv"}},
+            "has a row each 0.01 s, and a year would play 3.2e+09",
+        ),
         ({"climate": {"survive": 2}}, "climate.survive is 2; it must be a number above 0 to 1"),
         ({"climate": {"safety": 0.5}}, "climate.safety is 0.5; it must be a number from 1"),
         ({"battery": {}}, "battery.lifetime is missing: how long it shall last"),
@@ -649,6 +653,7 @@ def test_what_is_wrong_is_one_sentence(
         else:
             whole[key] = value
     (tmp_path / "gap.csv").write_text("time_s,power_w\n0,1e-3\n3600,nan\n7200,1e-3\n")
+    (tmp_path / "fine.csv").write_text("time_s,power_w\n0,1e-3\n0.01,2e-3\n0.02,1e-3\n")
     path = tmp_path / "r.toml"
     text = plan_confirm.toml({k: v for k, v in whole.items() if k != "task"})
     text += "".join(f"[{k}]\n" for k, v in whole.items() if v == {})

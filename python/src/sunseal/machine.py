@@ -576,6 +576,8 @@ class Machine:
         They lie between the end of static data (the linker's symbol `_end`, or else the end of the segments) and
         the stack until `release`.
         """
+        if align_bytes < 1:
+            raise SunsealError(f"align_bytes is {align_bytes}; it must be 1 or more")
         data = bytes(content) if isinstance(content, int) else content
         if self._free is None:
             self._free = self._data_end()
@@ -700,7 +702,7 @@ class Machine:
         name = name or self.led_out or known[0]
         if name not in known:
             raise unknown("serial interface", name, known, f"of {self.device}")
-        if baud <= 0:
+        if not 0 < baud < math.inf:
             raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as {BAUD}")
         return Uart(self, name, baud)
 

@@ -94,6 +94,8 @@ def _sweep(everything: Any, path: Path, dask: str | None, quiet: bool) -> int:
 
 
 def _show(planned: Planned, explain: bool) -> None:
+    for remark in planned.turned_away:
+        out.print(remark, style="bold")
     best = planned.best
     if best is None:
         out.print(f"nothing meets the requirements; {planned.considered:,} configurations were considered")

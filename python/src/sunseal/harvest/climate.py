@@ -16,7 +16,7 @@ import numpy as np
 from sunseal import boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.harvest.harvested import Harvested
-from sunseal.harvest.light import MODEL, Panel, at_maximum_power, diode_at, low_light_of, low_light_text
+from sunseal.harvest.light import MODEL, Panel, at_maximum_power, diode_at, low_light_of, low_light_text, plane_of
 from sunseal.trace.model import Array
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def cells(
             albedo=0.2,
         )
         poa = np.nan_to_num(total["poa_global"].to_numpy(dtype=float))
-        plane = f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2"
+        plane = plane_of(tilt_deg, azimuth_deg, float(climate.latitude))
     poa = np.maximum(poa, 0.0) * shading
     cell_c = pvlib.temperature.faiman(
         poa, frame["temp_air"].to_numpy(dtype=float), frame["wind_speed"].to_numpy(dtype=float)

@@ -8,6 +8,7 @@ pvlib brings the weather file, the sun's position and the single-diode model; th
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ MODEL = (
 )
 DAY_S = 86_400.0
 DEFAULT_WEATHER = "723170TYA.CSV"
+TROPIC_DEG = 23.44
+AWAY = "tilted away from the sun of noon"
 
 
 @dataclass(frozen=True)
@@ -158,6 +161,16 @@ def _of_energy(series: Array, time_s: Array, energy: float) -> tuple[Array, floa
     return series * scale, scale
 
 
+def plane_of(tilt_deg: float, azimuth_deg: float, latitude_deg: float) -> str:
+    """Say how a panel lies, and so where it looks away from the sun of noon, as 180 degrees do south of the tropics."""
+    told = f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2"
+    away = math.cos(math.radians(azimuth_deg)) * math.copysign(1.0, latitude_deg)
+    if tilt_deg == 0 or abs(latitude_deg) <= TROPIC_DEG or away < 0.01:
+        return told
+    way = "south" if latitude_deg > 0 else "north"
+    return f"{told}; it is {AWAY}, which stands in the {way} here"
+
+
 def sunlight(
     day: str = "06-21",
     *,
@@ -224,7 +237,7 @@ def sunlight(
             f"shipped with pvlib {pvlib.__version__}",
             "weather_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
             "day": f"{day}{f' and {days - 1} days more' if days > 1 else ''}, local standard time UTC{meta['TZ']:+g} h",
-            "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
+            "plane": plane_of(tilt_deg, azimuth_deg, float(meta["latitude"])),
             "energy_scale": ", ".join(scales),
         },
     )
@@ -268,7 +281,7 @@ def clear_sky(
         {
             "weather": f"none: clear sky (Haurwitz 1945) at latitude {latitude_deg:g} deg, {clearness:g} of it, "
             f"split by Erbs 1982; air at {air_c:g} degC",
-            "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
+            "plane": plane_of(tilt_deg, azimuth_deg, latitude_deg),
         },
     )
 

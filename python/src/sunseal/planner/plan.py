@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from sunseal import boards, citing, places, units
+from sunseal.harvest.light import AWAY
 from sunseal.measurement import measuring
 from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, sweep, uncertainty
 from sunseal.planner import plan_link as links
@@ -133,6 +134,11 @@ class Planned:
         return told
 
     @property
+    def turned_away(self) -> list[str]:
+        """Return the remarks that the panel looks away from the sun, which whoever reads the answer must know."""
+        return [remark for remark in self.remarks if AWAY in remark]
+
+    @property
     def sources(self) -> citing.Citations:
         """Return the same as `cite`."""
         return self.citations
@@ -202,6 +208,8 @@ def choose(everything: sweep.Field, *, best: int = choosing.BEST, check: bool = 
     if not sweep.used_up(wanted):
         remarks = []
     remarks += everything.refused
+    planes = {light.provenance.get("plane", "") for light in everything.lights.values()}
+    remarks += [f"the panel's plane: {plane}" for plane in sorted(planes) if AWAY in plane]
     return Planned(
         requirements=wanted.to_dict(),
         configurations=tuple(configurations),

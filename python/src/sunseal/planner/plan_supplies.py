@@ -55,6 +55,8 @@ FINEST = 48
 """A light with so many points a day at most is played from point to point, another in even steps."""
 STEP_S = 600.0
 """Those."""
+ROWS_MAX = 1e8
+"""Of a year's trace: at a row a second, a third of this, a configuration's year takes seconds."""
 KEPT = 150
 """Lengths of steps whose exponentials are kept at a time."""
 KNOTS = 5
@@ -145,6 +147,12 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
             or not np.isfinite(power_w).all()
         ):
             raise SunsealError(f"the trace `{path}` must have rising times and powers from zero, without a gap")
+        mean_s = float(time_s[-1] - time_s[0]) / (len(time_s) - 1)
+        if mean_s * ROWS_MAX < DAYS * DAY_S:
+            raise SunsealError(
+                f"the trace `{path}` has a row each {mean_s:.3g} s, and a year would play {DAYS * DAY_S / mean_s:.2g}",
+                hint=f"average its rows: from {DAYS * DAY_S / ROWS_MAX:.2g} s on they are taken",
+            )
         return Light(panel, time_s, power_w, {"climate": f"trace {path.name}"})
     key = hashlib.sha256(repr((sorted(climate.items()), panel)).encode())
     key.update(json.dumps(boards.part(panel), sort_keys=True).encode())
