@@ -106,8 +106,9 @@ def a_new_program(run: Run, tmp_path: Path) -> None:
 
 
 def the_server(run: Run, installed: Path, tmp_path: Path) -> None:
-    doctor = answer(run("doctor", "--json"))
-    assert isinstance(doctor, list)
+    doctor = run("doctor", "--json")
+    (packages,) = (found for found in json.loads(doctor.stdout) if found["name"] == "Python packages")
+    assert doctor.returncode == 1 and packages["get"].endswith("`pip install 'sunseal[climate,plots]'`")
     command = [str(installed / "venv" / "bin" / "sunseal"), "serve", "--db", str(tmp_path / "s.sqlite")]
     with subprocess.Popen(
         [*command, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path, text=True

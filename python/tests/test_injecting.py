@@ -209,7 +209,7 @@ def test_the_commands_say_no_by_their_status(build: Build, sunseal: Cli, tmp_pat
         ({"points": [5, 100_000]}, "cycle 100000 is not in the stretch"),
         ({"points": []}, "there is no point to cut at"),
         ({"expect": {"count": b"\x01\x00"}}, "the uninterrupted run fails: `count` holds 08 00"),
-        ({"every": 0}, "`every` is 0"),
+        ({"every": 0}, "every is 0; it must be 1 or more"),
         ({"every": 1_000}, "each 1,000th is only the first"),
         ({"golden": ["main"]}, "`main` has no size"),
     ],
