@@ -136,6 +136,7 @@ def size(to: requests.Size) -> Sized:
     """
     from sunseal.loop import fleet as fleets
     from sunseal.planner import asleep, radio
+    from sunseal.planner import lifetime as life
     from sunseal.planner import size as sizing
 
     if not to.margin >= 1:
@@ -155,11 +156,7 @@ def size(to: requests.Size) -> Sized:
         margin=to.margin,
         overhead_j=to.overhead_j,
     )
-    if demand.compute_s + demand.radio_s > to.every_s:
-        raise SunsealError(
-            f"`{to.workload}` takes {demand.compute_s + demand.radio_s:.3g} s on {board} and is asked for every "
-            f"{to.every_s:g} s: the node cannot do it; take a period above that, or another operation"
-        )
+    life.fit(to.workload, board, demand.compute_s + demand.radio_s, to.every_s)
     between = _between(to, m.vcc_v)
     ways = sizing.ways(demand, between)
     demand = min(ways, key=lambda d: d.mean_w)
@@ -241,7 +238,8 @@ def lifetime(to: requests.Life) -> Lifetime:
         beside_w=sleep.beside_w[0] if sleep else 0.0,
         coprocessor_j=between.energy_j(to.every_s - m.time_s) if between else 0.0,
     )
-    boost, cell = None if to.converter is None else life.Boost.load(to.converter), life.Cell.load(part)
+    boost = None if to.converter is None else life.Boost.load(to.converter)
+    cell = life.Cell.load(part)
     low_v, high_v = sweep.rail_limits(board, sent is not None)
     levels = measuring.PowerSet(to.power, board).inner.levels()
     low_v = max(low_v, min((v for f, v, _ in levels if f >= m.freq_hz), default=low_v))
@@ -252,8 +250,9 @@ def lifetime(to: requests.Life) -> Lifetime:
         papers=["piotrowski2006"],
     )
     remark = life.beyond_limits(use, cell, to.cutoff_v, (low_v, high_v), m.freq_hz)
-    found = replace(found, supply_remark=remark, between=between)
-    return replace(found, measured=m, asleep=sleep, exchange=sent, citations=cited)
+    return replace(
+        found, measured=m, asleep=sleep, exchange=sent, between=between, supply_remark=remark, citations=cited
+    )
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ enum Step {
     Look,
 }
 
-/// Sequences within what the manual defines: a change of mode or divider clears the counter (it says to
-/// stop it first).
+/// Sequences that the manual defines: a change of mode or divider clears the counter (it says to stop it first).
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let one = prop_oneof![
         4 => (0u16..60).prop_map(Step::Wait),

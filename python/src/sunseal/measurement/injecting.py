@@ -238,8 +238,6 @@ def inject(to: requests.Inject) -> Injection:
     keeps = (to.golden, to.expect or {}, to.invariants, to.assertions, to.held)
     run = Run(to.elf, to.board, *ends, *keeps, to.adc_v)
     told = run.uninterrupted(to.limit_cycles)
-    if to.every < 1:
-        raise SunsealError(f"`every` is {to.every}; it must be 1 or more")
     if to.losses is not None and to.losses < 1:
         raise SunsealError(f"`losses` is {to.losses}; it must be 1 or more, or None for any number")
     if to.again and to.losses != 1:

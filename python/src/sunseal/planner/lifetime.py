@@ -265,13 +265,19 @@ def battery_of(board: str) -> str:
     return battery
 
 
+def fit(operation: str, board: str, takes_s: float, period_s: float) -> None:
+    """Refuse a period that is shorter than the operation with its messages."""
+    if takes_s > period_s:
+        raise SunsealError(
+            f"`{operation}` takes {takes_s:.3g} s on {board} and is asked for every {period_s:g} s: the node cannot do "
+            "it; take a period above that, or another operation"
+        )
+
+
 def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lifetime:
     """Let a battery run down: first on the cells alone, then, if there is one, on the switched converter."""
-    if use.period_s and use.duty > 1:
-        raise SunsealError(
-            f"`{use.operation}` takes {use.time_s + use.radio_s:.3g} s on {use.board} and is asked for every "
-            f"{use.period_s:g} s: the node cannot do it; take a period above that, or another operation"
-        )
+    if use.period_s:
+        fit(use.operation, use.board, use.time_s + use.radio_s, use.period_s)
     whole_j, direct_j = cell.energy_j(), cell.energy_j(cutoff_v)
     if direct_j <= 0 and boost is None:
         raise SunsealError(
