@@ -258,7 +258,9 @@ class Tune:
         "--board", "Only these boards. Repeatable.", list[str], offers="boards", default=None
     )
     energy_j: float | None = asked("--energy", "At most this energy, such as 2mJ.", read=quantity("J"), default=None)
-    latency_s: float | None = asked("--latency", "At most this time, such as 250ms.", read=quantity("s"), default=None)
+    latency_s: float | None = asked(
+        "--latency", "At most this time, such as 250ms.", read=units.unit_time_s, default=None
+    )
     power_w: float | None = asked("--power-most", "At most this power, such as 10mW.", read=quantity("W"), default=None)
     security_bits: int | None = asked("--security", "At least this many bits.", int, min=1, default=None)
     flash_bytes: float | None = asked(
