@@ -10,7 +10,6 @@ import subprocess
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import pytest
 
