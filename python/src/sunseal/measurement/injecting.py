@@ -110,7 +110,7 @@ class Injection:
     compared: Sequence[str] = ()
     """What was held against the uninterrupted run behind each cut: objects, checks, assertions."""
     keeps_nothing: bool = False
-    """True where the stretch writes nothing to non-volatile memory, so that no life finds anything of an earlier one."""
+    """True where the stretch writes nothing to non-volatile memory: no life finds anything of an earlier one."""
 
     @property
     def judged(self) -> Verdict:
