@@ -18,7 +18,7 @@ from sunseal import boards, coprocessor, doctor, published
 from sunseal.measurement import measuring
 
 FIELDS = (
-    "workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
+    "schema workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
     "flash_bytes ram_bytes stack_bytes counts power_set result_valid uncertainty unchecked assumed"
 ).split()
 

@@ -5,15 +5,44 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import ClassVar
+
+from sunseal.verdicts import STATUS, WRONG, Finding, Verdict
 
 
 class SunsealError(Exception):
     """Wrong input. The text is one sentence; `hint` says what to do next, if there is a next step."""
 
+    status: ClassVar[int] = WRONG
+    """With which a command ends where nobody catches it."""
+    word: ClassVar[str] = "error"
+
     def __init__(self, sentence: str, hint: str | None = None) -> None:
         """Keep the sentence as the exception's text and the hint beside it."""
         super().__init__(sentence)
         self.hint = hint
+
+
+class UndecidedError(SunsealError):
+    """A judgement that could not be made: nothing was compared, or something was not followed."""
+
+    status = STATUS["undecided"]
+    word = "undecided"
+
+    def judged(self, of: str) -> Verdict:
+        """Return it as the verdict that it is."""
+        return Verdict(of, 0, open=(str(self),))
+
+
+class FindingsError(SunsealError):
+    """A judgement that found something where the answer would be a figure, which there is none then."""
+
+    status = STATUS["findings"]
+    word = "findings"
+
+    def judged(self, of: str) -> Verdict:
+        """Return it as the verdict that it is."""
+        return Verdict(of, 1, (Finding("refuted", str(self)),))
 
 
 class MissingToolError(SunsealError):

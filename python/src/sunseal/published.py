@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
 from sunseal.units import show
+from sunseal.verdicts import Finding, Verdict, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,6 +207,22 @@ def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measu
     )
 
 
+def judged(tables: Sequence[Reproduction]) -> Verdict:
+    """Judge tables row by row: a figure that is not met is a finding, one that could not be had is left open."""
+    parts = []
+    for table in tables:
+        for row in table.rows:
+            told = f"{table.id}, {row.label}: {row.show(row.published)} published, {row.show(row.ours)} ours"
+            found = (Finding("not-met", told, table.id),) if row.verdict == NOT_MET else ()
+            lacking = row.verdict in (NOT_COMPUTED, NO_TOOLS)
+            left = (f"{row.verdict}: {row.note}",) if lacking else ()
+            compared = not lacking and row.verdict != NOT_PRINTED
+            # What a paper only draws asks nothing of us.
+            if compared or lacking:
+                parts.append(Verdict(f"{table.id}, {row.label}", int(compared), found, left))
+    return Verdict.joined("reproduce " + listed([table.id for table in tables], 3), parts)
+
+
 def counts(reproductions: Iterable[Reproduction]) -> dict[str, Counter[str]]:
     """Count the verdicts, each class apart; classes without rows are left out."""
     found: dict[str, Counter[str]] = {name: Counter() for name in CLASSES}
@@ -255,7 +272,7 @@ def _operating_point(
 def _counts(board: str, workload: str, mpy: str, progress: measuring.Progress | None) -> _engine.Counts:
     program = measuring.builtin(workload, board, {"mpy": mpy})
     counts, valid = measuring.run(program, board, progress)
-    if not valid:
+    if valid is False:
         raise SunsealError(f"`{workload}` with mpy={mpy} gives a wrong result on {board}")
     return counts
 
@@ -276,7 +293,7 @@ def _footprint(
     """Take one program with all three operations, run through all of them."""
     program = measuring.builtin(boards.whole_program(raw["parameter"]), board, {"mpy": raw["mpy"]})
     counts, valid = measuring.run(program, board, progress)
-    if not valid:
+    if valid is False:
         raise SunsealError(f"`{program.label}` with mpy={raw['mpy']} gives a wrong result on {board}")
     if raw["quantity"] == "flash_bytes":
         return float(counts.flash_bytes), "one program with all three operations, start-up and vectors included"
@@ -620,7 +637,7 @@ def _generator(
     """Count what a generator takes for its 256 bits."""
     at, work = raw.get("board", board), boards.workload(f"trng-{raw['generator']}-256bit")
     counts, valid = measuring.run(measuring.builtin(work, at, boards.variant((), at)), at)
-    if valid is not True:
+    if valid is False:
         raise SunsealError(f"`{work.name}` gives a wrong result on {at}")
     return float(oracle.samples_taken(raw["generator"], counts.output)), f"{work.name} on {at}"
 

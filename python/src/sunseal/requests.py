@@ -485,12 +485,16 @@ class LeastCapacitor:
     """What `least_capacitor` is asked."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
-    voltage_on_v: float = asked(
-        "--volts", "Of the capacitor where a life begins and where it ends, such as 3.0-1.8.", read=_volts, kw_only=True
-    )
     board: str = asked(BOARD)
     _: KW_ONLY
-    voltage_off_v: float
+    voltage_on_v: float | None = asked(
+        "--volts",
+        "Of the capacitor where a life begins and where it ends, such as 3.0-1.8; else the board's supply and the "
+        "chip's least.",
+        read=_volts,
+        default=None,
+    )
+    voltage_off_v: float | None = None
     end: Place | None = asked(
         "--to", "Symbol that the program must reach; else the program's halt.", called="end", default=None
     )

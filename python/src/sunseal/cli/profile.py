@@ -60,7 +60,7 @@ def profile_command(
         title = f"{label(asked)} on {asked.board}"
         measuring.write_atomic(figure, plots.flame_graph(folded, unit, title, before))
     if as_json:
-        print_json({"unit": unit, "stacks": folded, "before": before})
+        print_json("profile", {"unit": unit, "stacks": folded, "before": before})
     elif before is not None:
         _show_diff(folded, before, unit)
     elif figure is None:

@@ -28,6 +28,7 @@ from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio, sweep
 from sunseal.planner.plan import Configuration, Planned
 from sunseal.planner.years import play_trace, summed_profile
+from sunseal.verdicts import Finding, Verdict
 
 ROUNDS = 3
 """Periods that the longer of two runs has more; their difference is free of the start."""
@@ -68,13 +69,31 @@ class Confirmed:
     rows: tuple[Row, ...]
 
     @property
+    def judged(self) -> Verdict:
+        """The verdict: a figure that was played outside of its ends is a finding."""
+        found = tuple(
+            Finding(
+                "outside",
+                f"{r.task}: {r.quantity} is {r.played:g} {r.unit} where {r.low:g} to {r.high:g} was foretold",
+                r.task,
+            )
+            for r in self.rows
+            if not r.inside
+        )
+        return Verdict("plan --confirm", len(self.rows), found)
+
+    @property
     def holds(self) -> bool:
-        """Say whether every figure lies within its ends."""
-        return all(r.inside for r in self.rows)
+        """Say whether there are figures, and every one lies within its ends."""
+        return self.judged.passed
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
-        return {"holds": self.holds, "rows": [asdict(r) | {"inside": r.inside} for r in self.rows]}
+        return {
+            **self.judged.to_dict(),
+            "holds": self.holds,
+            "rows": [asdict(r) | {"inside": r.inside} for r in self.rows],
+        }
 
 
 def _tasks(planned: Planned, chosen: Configuration) -> list[tuple[str, str, float]]:
