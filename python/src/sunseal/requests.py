@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 COUPON_BOARD = "msp430fr5994-launchpad"
 SHADING = Option("--shading", "Share of the sun that reaches the panel.", float)
+RADIO = Option("--radio", "A radio of data/parts on the board's pins; else the board's.")
+SENSOR = Option("--sensor", "A sensor of data/parts, read with each operation. Repeatable.", list[str])
 END = Option("--to", "Symbol where it ends; else the program's halt.", called="end")
 
 
@@ -303,13 +305,15 @@ class Size(Work):
 
     _: KW_ONLY
     radio_j: float | None = asked(
-        "--radio",
+        "--message",
         "Energy of the message instead, such as 137uJ (Mane, table 4.3).",
         read=quantity("J", True),
         default=None,
     )
+    radio: str | None = asked(RADIO, default=None)
+    sensors: Sequence[str] = asked(SENSOR, default=())
     sends_bytes: int = asked("--sends", "Bytes sent beside the signature.", int, min=0, default=16)
-    dbm: int = asked(DBM, default=0)
+    dbm: int | None = asked(DBM, default=None)
     sleep_w: float | None = asked(SLEEP, default=None)
     capacitance_f: float | None = asked(
         "--capacitance", "The store, such as 470mF; else the board's.", read=quantity("F"), default=None
@@ -344,8 +348,10 @@ class Life(Work):
     sleep_w: float | None = asked(SLEEP, default=None)
     bits: int = asked("--bits", "Bits sent with each operation, in packets.", int, min=0, default=0)
     receives: int = asked("--receives", "Bits received with each operation.", int, min=0, default=0)
+    radio: str | None = asked(RADIO, default=None)
+    sensors: Sequence[str] = asked(SENSOR, default=())
     hops: int = asked("--hops", "Messages of other nodes passed on with each of its own.", int, min=0, default=0)
-    dbm: int = asked(DBM, default=0)
+    dbm: int | None = asked(DBM, default=None)
     accelerator_j: float | None = asked(
         "--accelerator", "Energy of the operation in hardware instead, such as 30uJ.", read=quantity("J"), default=None
     )
