@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from sunseal import citing, published
 from sunseal.measurement import measuring
+from sunseal.papers import evidence
 from sunseal.published import Reproduction, Row
 from sunseal.report import plots
 from sunseal.report.charts import Axis, Bars, Chart, Trace, curve
@@ -21,6 +22,8 @@ from sunseal.units import show
 
 STYLE = {
     published.BEATEN: ("good", plots.GOOD),
+    published.EASIER: ("mild", plots.SUN),
+    published.MORE: ("mild", plots.SUN),
     published.AGREES: ("good", plots.STORE),
     published.DIFFERS: ("mild", plots.SUN),
     published.MISPRINT: ("mild", plots.NODE),
@@ -200,7 +203,7 @@ def page(reproductions: Sequence[Reproduction]) -> str:
         "our firmware and models give, the ratio, a verdict, and what an agreement is worth.",
     )
     kinds = Counter(row.kind for row in rows)
-    told.cards = [(name.replace("_", " "), f"{kinds[name]:,}") for name in published.CLASSES if kinds[name]]
+    told.cards = [(name.replace("_", " "), f"{kinds[name]:,}") for name in evidence.CLASSES if kinds[name]]
     _classes(told, reproductions)
     if len(reproductions) > 1:
         _overview(told, reproductions)
@@ -214,16 +217,16 @@ def page(reproductions: Sequence[Reproduction]) -> str:
 
 def _classes(told: Page, reproductions: Sequence[Reproduction]) -> None:
     rows: list[Sequence[Cell]] = []
+    runs = published.runs(reproductions)
     for name, of in published.counts(reproductions).items():
-        rows.append(
-            (name.replace("_", " "), *(right(f"{of[v]:,}" if of[v] else "") for v in STYLE), published.CLASSES[name])
-        )
+        by_verdict = (right(f"{of[v]:,}" if of[v] else "") for v in STYLE)
+        rows.append((name.replace("_", " "), *by_verdict, right(f"{runs[name]:,}"), evidence.CLASSES[name]))
     papers = dict.fromkeys((r.id.partition("/")[0], r.confirmed) for r in reproductions)
     told.section(
         "What is confirmed",
         "Only rows of the first class speak of the world: the others agree by the paper's arithmetic, by a fit, or by "
         "what our model is.",
-        table(("class", *STYLE, ""), rows),
+        table(("class", *STYLE, "distinct runs or facts", ""), rows),
         *(part("named", key, said) for key, said in papers),
     )
 
