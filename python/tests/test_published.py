@@ -193,6 +193,18 @@ def test_energies_of_the_motes_stand_beside_those_at_the_paper_s_own_current() -
     assert {row["vcc_v"] for _, row in rows if row.get("board") == "telosb"} == {3.6}
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"label": "a row", "published": 1}, "`a row` in x/y of data/published lacks the key 'quantity'"),
+        ({"label": "a row", "published": "one", "quantity": "clock_hz"}, "`one` in data/published is no arithmetic"),
+    ],
+)
+def test_a_cell_that_cannot_be_read_is_refused_by_name(row: dict[str, Any], said: str) -> None:
+    with pytest.raises(SunsealError, match=said):
+        published._row("telosb", {"id": "x/y", "kind": "facts", "better": "near"}, row, None)
+
+
 def test_a_paper_stands_for_all_its_tables() -> None:
     own = [i for i in published.ids() if i.startswith("rizvi2009/")]
     assert published.named("rizvi2009") == own

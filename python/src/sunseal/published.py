@@ -35,6 +35,7 @@ NO_TOOLS = "no tools"
 EASIER, MORE = "ours, easier task", "ours, more resources"
 """Less than the paper's figure, but by another task than the paper's, or by what the paper's does without."""
 VERDICTS = (BEATEN, EASIER, MORE, AGREES, DIFFERS, MISPRINT, NOT_PRINTED, NOT_MET, NOT_COMPUTED, NO_TOOLS)
+YEAR_S = 365.25 * 86_400.0
 SUITES = {"secp160r1": "ecdsa-secp160r1-sha1", "p256": "ecdsa-p256-sha256"}
 NEAR = 0.10
 """Figures read off a printed curve with one or two digits agree within this share."""
@@ -189,6 +190,8 @@ def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measu
         ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
     except MissingToolError as e:
         note, verdict = ": ".join(filter(None, (str(e), e.hint))), NO_TOOLS
+    except KeyError as e:
+        raise SunsealError(f"`{raw['label']}` in {table['id']} of data/published lacks the key {e}") from e
     except (SunsealError, _engine.EngineError) as e:
         note, verdict = str(e), NOT_COMPUTED
     else:
@@ -523,6 +526,12 @@ def _facts(
         part = _sheet(data / "parts" / f"{raw['part']}.toml")["capacitor"]
         tau_s = part["capacitance_f"] * part["v_rated_v"] / (part["leakage_uA"] * 1e-6)
         return tau_s, f"{raw['part']}: until its own leakage, a resistor, has taken it to 1/e of its voltage"
+    if quantity == "cell_retention_s":
+        yearly = _sheet(data / "parts" / f"{raw['part']}.toml")["cell"]["self_discharge_percent_per_year"]
+        return (
+            100 / yearly * YEAR_S,
+            f"{raw['part']}: until its self-discharge, {yearly:g} % a year, has left 1/e of its charge",
+        )
     name = raw.get("board", board)
     known = _sheet(boards.board_path(name))
     if quantity == "clock_hz":
@@ -577,10 +586,12 @@ def _coupon(
 ) -> tuple[float, str]:
     """Set the paper's whole operation, or ours, over our runtime with a coupon."""
     at, power, kind = raw.get("board", board), _set(table, raw), raw["coupon"]
-    if "original" in raw:
+    if "original" in raw or raw.get("runtime"):
         guarded = raw.get("guard", True)
         ours = coupon.runtime(kind, at, power, coupon.PAPER_VCC_V, guarded=guarded)
         guard = f"with{'' if guarded else 'out'} claim, check and wipe"
+        if raw.get("runtime"):
+            return ours.as_json()[raw["quantity"]], f"{ours.cycles:,} cycles {guard}, after reset on {at}, {power}"
         where = f"the paper's over ours, {ours.cycles:,} cycles {guard}"
         return raw["original"] / ours.as_json()[raw["quantity"]], f"{where}, after reset on {at}, {power}"
     found = {m.variant: m for m in coupon.metrics(kind, board=at, power=power)}

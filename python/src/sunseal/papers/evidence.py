@@ -54,7 +54,20 @@ _NUMBER = re.compile(r"\d+\.?\d*(?:[eE][+-]?\d+)?")
 RUN_KEYS = frozenset(
     (
         *("workload", "variant", "mpy", "message_bytes", "head", "parameter", "plus", "minus", "calls", "coupon"),
-        *("guard", "whole", "generator", "cipher", "bus", "designs", "light_w", "store", "factor", "symbols", "rail"),
+        *(
+            "guard",
+            "whole",
+            "runtime",
+            "generator",
+            "cipher",
+            "bus",
+            "designs",
+            "light_w",
+            "store",
+            "factor",
+            "symbols",
+            "rail",
+        ),
     )
 )
 """Keys of a row that make another run of it; voltage and clock only weigh one."""
