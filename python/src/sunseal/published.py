@@ -37,6 +37,8 @@ EASIER, MORE = "ours, easier task", "ours, more resources"
 VERDICTS = (BEATEN, EASIER, MORE, AGREES, DIFFERS, MISPRINT, NOT_PRINTED, NOT_MET, NOT_COMPUTED, NO_TOOLS)
 YEAR_S = 365.25 * 86_400.0
 SUITES = {"secp160r1": "ecdsa-secp160r1-sha1", "p256": "ecdsa-p256-sha256"}
+RADIO_VCC_V = 3.0
+"""Supply of the radios in Piotrowski 2006, tables 8 to 11."""
 NEAR = 0.10
 """Figures read off a printed curve with one or two digits agree within this share."""
 
@@ -637,6 +639,23 @@ def _coprocessor(
     return offload.figure(table.get("board", board), raw)
 
 
+def _radio(
+    _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Price a message on one of our radios: bare bits as the paper has them, or frames as they go on the air."""
+    from sunseal.planner import radio
+
+    name, dbm, bits, quantity = raw["radio"], raw["dbm"], raw.get("bits", 1), raw["quantity"]
+    if quantity in ("frames_j", "exchange_j"):
+        price = radio.prices(name, dbm, RADIO_VCC_V)
+        whole = price.exchange(bits // 8)
+        waits_j = whole.messages * price.send_message_j[0] if quantity == "frames_j" else 0.0
+        return whole.send_j[0] - waits_j, f"{whole.packets} packet with {bits // 8} bytes, {whole.power_set}"
+    bare = radio.message(name, bits, dbm, RADIO_VCC_V, _set(table, raw))
+    joules = bare.send_j if quantity.startswith("send") else bare.receive_j
+    return joules / bare.time_s if quantity.endswith("_w") else joules, f"{name} at {dbm} dBm, {bare.power_set}"
+
+
 Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
 KINDS: dict[str, Compute] = {
     "operating_points": _operating_point,
@@ -653,4 +672,5 @@ KINDS: dict[str, Compute] = {
     "generator": _generator,
     "rate": _rate,
     "coprocessor": _coprocessor,
+    "radio": _radio,
 }

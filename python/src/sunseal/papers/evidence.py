@@ -161,7 +161,7 @@ class _Asked:
         """Measures that the figure is made of."""
         if self.quantity == "formula":
             return {name.partition("_")[0] for name in ("energy_j", "time_s", "cycles") if name in self.raw["formula"]}
-        if self.kind in ("surplus", "unit"):
+        if self.kind in ("surplus", "unit", "radio"):
             return {"energy"}
         return INGREDIENTS.get(self.quantity, set())
 
@@ -169,8 +169,10 @@ class _Asked:
         """Power sets whose coefficients the figure uses."""
         if self.kind == "expr" or "energy" not in self.needs or self.quantity == "packet_energy_j":
             return ()
-        device = str(boards.board(self.board)["device"])
         name = str(self.get("power_set", boards.DEFAULT_POWER))
+        if self.kind == "radio":
+            return (boards.power_set_path(name, str(self.raw["radio"]).partition("-")[0]).stem,)
+        device = str(boards.board(self.board)["device"])
         return (boards.power_set_path(name, device).stem,)
 
     def anchors(self) -> tuple[Anchor, ...]:
@@ -208,7 +210,9 @@ class _Asked:
     def task(self) -> str:
         if self.kind == "expr":
             return "the paper's arithmetic"
-        named = [str(self.raw[k]) for k in ("workload", "coupon", "generator", "cipher", "store") if k in self.raw]
+        named = [
+            str(self.raw[k]) for k in ("workload", "coupon", "generator", "cipher", "store", "radio") if k in self.raw
+        ]
         named += ["+".join(self.raw["designs"])] if "designs" in self.raw else []
         sized = f", {self.raw['message_bytes']} bytes" if "message_bytes" in self.raw else ""
         more = [
