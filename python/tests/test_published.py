@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sunseal import boards, published
 from sunseal.errors import SunsealError
-from sunseal.papers import evidence
+from sunseal.papers import cells, evidence
 from sunseal.papers.arithmetic import arithmetic
 from sunseal.report import published_page
 
@@ -203,6 +203,37 @@ def test_energies_of_the_motes_stand_beside_those_at_the_paper_s_own_current() -
 def test_a_cell_that_cannot_be_read_is_refused_by_name(row: dict[str, Any], said: str) -> None:
     with pytest.raises(SunsealError, match=said):
         published._row("telosb", {"id": "x/y", "kind": "facts", "better": "near"}, row, None)
+
+
+def rows_by_table() -> dict[str, list[dict[str, Any]]]:
+    return {name: table["row"] for name, (_, table) in published._tables().items()}
+
+
+def test_every_printed_cell_has_a_row_of_ours_or_a_reason() -> None:
+    walked = list(cells.walk(rows_by_table()))
+    assert [c for c in walked if not c.answers and not c.reason] == []
+    assert len(walked) == 523
+    # As many tables as the papers have, but for Suslowicz's table 6, of labels, and Rizvi's II to IV, of signals.
+    assert len(cells.printed()) == 29
+
+
+def test_a_cell_whose_row_goes_is_missed() -> None:
+    rows = rows_by_table()
+    rows["suslowicz2017/table-4"] = [r for r in rows["suslowicz2017/table-4"] if "energy" not in r["label"]]
+    missing = [(c.head, c.text) for c in cells.walk(rows) if not c.answers and not c.reason]
+    assert missing == [("MSP432", "13.8"), ("MSP430", "8.7")]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [(["RX", "1,8"], "cells, not 3"), (["RX", "1.8", "n/a"], "`n/a` of `RX` in x/y")]
+)
+def test_a_printed_table_that_cannot_be_read_is_refused(
+    line: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"printed": [{"id": "x/y", "columns": ["", "a", "b"], "rows": [line]}]}
+    monkeypatch.setattr(boards, "read_toml", lambda _: data)
+    with pytest.raises(SunsealError, match=said):
+        getattr(cells.printed, "__wrapped__")()  # noqa: B009
 
 
 def test_a_paper_stands_for_all_its_tables() -> None:
