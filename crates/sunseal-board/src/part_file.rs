@@ -6,7 +6,8 @@ use serde::Deserialize;
 use sunseal_data::{PART_KINDS, Room, Table, from_table};
 use sunseal_hdl::FpgaPart;
 use sunseal_power::{
-    CapacitorPart, CellPart, ChargerPart, ConverterPart, HarvesterPart, PanelPart, PeripheralPart,
+    CapacitorPart, CellPart, ChargerPart, ConverterPart, HarvesterPart, Panel, PanelPart,
+    PeripheralPart,
 };
 use sunseal_radio::RadioPart;
 
@@ -112,6 +113,9 @@ impl PartFile {
         }
         if let Some(c) = &part.converter {
             c.output(3.0, Some(2.0))?;
+        }
+        if let Some(p) = &part.panel {
+            Panel::new(p).map_err(|e| format!("[panel] {e}"))?;
         }
         if !part.is_something() {
             let kinds = PART_KINDS.join(", ");

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sunseal.errors import SunsealError
+from sunseal.harvest.light import Panel
 
 Array = npt.NDArray[np.float64]
 POINTS_MIN = 8
@@ -62,13 +63,20 @@ class Fit:
     unit: str
     remarks: tuple[str, ...] = ()
     branches: list[dict[str, float]] = field(default_factory=list)
+    points_told: list[dict[str, float]] = field(default_factory=list)
+    """Points of a panel that is told by them."""
+
+    @property
+    def inner(self) -> tuple[tuple[str, list[dict[str, float]]], ...]:
+        """Return the tables inside of the part's own."""
+        return ("branch", self.branches), ("point", self.points_told)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `--json` prints."""
         return {
             "kind": self.kind,
             "figures": {k: {"value": v, "standard_error": e} for k, (v, e) in self.figures.items()},
-            "part": {**self.table, **({"branch": self.branches} if self.branches else {})},
+            "part": {**self.table, **{name: rows for name, rows in self.inner if rows}},
             "points": self.points,
             "residual_rms": self.rms,
             "residual_max": self.worst,
@@ -349,9 +357,22 @@ def diode_current(x: Array, voltage_v: Array) -> Array:
     return np.asarray(base - a / r_s * w, dtype=float)
 
 
-def panel(points: IvPoints, *, cells: int, temperature_c: float = 25.0, light_w_m2: float = 1000.0) -> Fit:
-    """Fit a single diode to I-V points, and tell the panel at standard test conditions from it."""
+def panel(
+    points: IvPoints,
+    *,
+    cells: int,
+    temperature_c: float = 25.0,
+    light_w_m2: float = 1000.0,
+    lux: float | None = None,
+) -> Fit:
+    """Fit a single diode to I-V points, and tell the panel from it: at standard test conditions, or by its point in lux.
+
+    What it writes is asked of the panel's law, and refused where no use would take it.
+    """
     from scipy.optimize import least_squares
+
+    if lux is not None and lux <= 0:
+        raise SunsealError(f"--lux is {lux:g}; it must be above zero")
 
     if light_w_m2 <= 0:
         raise SunsealError(f"--light is {light_w_m2:g} W/m2; it must be above zero")
@@ -395,6 +416,8 @@ def panel(points: IvPoints, *, cells: int, temperature_c: float = 25.0, light_w_
     if not math.isfinite(figures["r_shunt_ohm"][0]):
         del figures["r_shunt_ohm"]
         remarks.append("no shunt is seen in these points")
+    if lux is not None:
+        return _indoors(points, found.x, (lux, cells), (figures, rms, worst, tuple(remarks)))
     sun = 1000.0 / light_w_m2
     at_stc = np.array([i_l * sun, ln_i0, ln_rs, g * sun, a])
     v_oc, i_sc, v_mp, i_mp = _points_of(lambda voltage: diode_current(at_stc, voltage), a, i_l * sun, math.exp(ln_i0))
@@ -418,7 +441,47 @@ def panel(points: IvPoints, *, cells: int, temperature_c: float = 25.0, light_w_
         + "".join(f" {r[0].upper()}{r[1:]}." for r in remarks),
     }
     remarks.append("the temperature coefficients are assumed, those of crystalline silicon")
+    try:
+        Panel.of(points.file, table)
+    except SunsealError as e:
+        raise SunsealError(
+            f"`{points.file}` makes no panel that could be used: {e}",
+            hint="of an amorphous, dye or organic cell measure in the light of its use, and say it by `--lux`",
+        ) from e
     return Fit("panel", table, figures, n, rms, worst, "A", tuple(remarks))
+
+
+REACH = (0.25, 5.0)
+"""A measured point indoors is carried on from a quarter of its light to five times as much."""
+
+
+def _indoors(
+    points: IvPoints,
+    diode: Array,
+    said: tuple[float, int],
+    kept: tuple[dict[str, tuple[float, float | None]], float, float, tuple[str, ...]],
+) -> Fit:
+    """Tell a panel by the point that was measured in a light in lux."""
+    (lux, cells), (figures, rms, worst, remarks) = said, kept
+    i_l, ln_i0, a = float(diode[0]), float(diode[1]), float(diode[4])
+    v_oc, i_sc, v_mp, i_mp = _points_of(lambda voltage: diode_current(diode, voltage), a, i_l, math.exp(ln_i0))
+    table: dict[str, Any] = {
+        "cells_in_series": cells,
+        "light_range": [lux * reach for reach in REACH],
+        "source": f"fitted to {points.file}: {len(points.voltage_v)} points at {lux:g} lux, residuals {rms * 1e6:.3g} uA "
+        f"rms, {worst * 1e6:.3g} uA at most",
+        "note": f"From {lux * REACH[0]:g} to {lux * REACH[1]:g} lux by this one point: current in proportion to the "
+        "light, voltage by its logarithm." + "".join(f" {r[0].upper()}{r[1:]}." for r in remarks),
+    }
+    row = {
+        "lux": lux,
+        "v_oc_v": _digits(v_oc),
+        "i_sc_uA": _digits(i_sc * 1e6),
+        "v_mp_v": _digits(v_mp),
+        "i_mp_uA": _digits(i_mp * 1e6),
+    }
+    Panel.of(points.file, {**table, "point": [row]})
+    return Fit("panel", table, figures, len(points.voltage_v), rms, worst, "A", remarks, points_told=[row])
 
 
 def _points_of(
@@ -442,6 +505,7 @@ def part_text(fit: Fit, name: str) -> str:
 
     lines = [f'name = "{name}"', f'title = "{name}, {fit.kind} as measured"', "", f"[{fit.kind}]"]
     lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fit.table.items()]
-    for branch in fit.branches:
-        lines += ["", f"[[{fit.kind}.branch]]", *(f"{key} = {value}" for key, value in branch.items())]
+    for name, rows in fit.inner:
+        for row in rows:
+            lines += ["", f"[[{fit.kind}.{name}]]", *(f"{key} = {value}" for key, value in row.items())]
     return "\n".join(lines) + "\n"

@@ -242,7 +242,7 @@ def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoin
     keep, resume, told_of = None, False, None
     if checkpoint is not None:
         keep, resume, told_of = (str(checkpoint.path), checkpoint.every_s), checkpoint.resume, checkpoint.told
-    arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
+    arrays = None if light is None else (light.time_s.tolist(), light.rows)
     record = json.loads(_engine.simulate(boards.library(), scenario, arrays, watch, keep, resume, told_of, on_buses))
     off = record["energy"]["balance_rel"]
     if not abs(off) <= BALANCE_MAX:

@@ -724,6 +724,9 @@ def field(
     """Bring everything together that a plan chooses from; `frame` as `points` gives it, if it is known."""
     # Before the operations are counted, which takes longer: it may refuse a part.
     harvested, refused = supply.harvested(requirements.allow) if requirements.climate is not None else ([], [])
+    if requirements.climate is not None:
+        harvested, indoor = supply.sunlit(harvested, requirements.climate)
+        refused = [*refused, *indoor]
     frame = points(requirements, progress) if frame is None else frame
     table = loads(requirements, frame)
     if table.empty:
