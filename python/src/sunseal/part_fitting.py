@@ -357,6 +357,20 @@ def diode_current(x: Array, voltage_v: Array) -> Array:
     return np.asarray(base - a / r_s * w, dtype=float)
 
 
+def _whole_curve(points: IvPoints) -> tuple[Array, Array, float, float]:
+    """Return voltages and currents with the largest of each; refuse what is only a part of a curve."""
+    v, i = points.voltage_v, points.current_a
+    if i.max() <= 0 or v.max() <= 0:
+        raise SunsealError(f"`{points.file}` has no point in which the panel gives power: current_a is what it gives")
+    v_oc, i_sc = float(v.max()), float(i.max())
+    if i[v >= 0.9 * v_oc].min() > 0.8 * i_sc or v[i >= 0.9 * i_sc].min() > 0.6 * v_oc:
+        raise SunsealError(
+            f"`{points.file}` shows only a part of the curve: take points from near the short circuit to "
+            "near the open one"
+        )
+    return v, i, v_oc, i_sc
+
+
 def panel(
     points: IvPoints,
     *,
@@ -365,7 +379,7 @@ def panel(
     light_w_m2: float = 1000.0,
     lux: float | None = None,
 ) -> Fit:
-    """Fit a single diode to I-V points, and tell the panel from it: at standard test conditions, or by its point in lux.
+    """Fit a single diode to I-V points, and tell the panel by it: at standard test conditions, or by its point in lux.
 
     What it writes is asked of the panel's law, and refused where no use would take it.
     """
@@ -378,15 +392,7 @@ def panel(
         raise SunsealError(f"--light is {light_w_m2:g} W/m2; it must be above zero")
     if not -60 < temperature_c < 125:
         raise SunsealError(f"--temperature is {temperature_c:g} degC; it lies between -60 and 125")
-    v, i = points.voltage_v, points.current_a
-    if i.max() <= 0 or v.max() <= 0:
-        raise SunsealError(f"`{points.file}` has no point in which the panel gives power: current_a is what it gives")
-    v_oc, i_sc = float(v.max()), float(i.max())
-    if i[v >= 0.9 * v_oc].min() > 0.8 * i_sc or v[i >= 0.9 * i_sc].min() > 0.6 * v_oc:
-        raise SunsealError(
-            f"`{points.file}` shows only a part of the curve: take points from near the short circuit to "
-            "near the open one"
-        )
+    v, i, v_oc, i_sc = _whole_curve(points)
     a = 1.2 * cells * BOLTZMANN_V_PER_K * (temperature_c + 273.15)
     start = np.array([i_sc, math.log(i_sc) - v_oc / a, math.log(0.02 * v_oc / i_sc), 1e-3 * i_sc / v_oc, a])
     low = [0.0, -200.0, math.log(1e-6 * v_oc / i_sc), 0.0, a / 3.0]
@@ -468,8 +474,8 @@ def _indoors(
     table: dict[str, Any] = {
         "cells_in_series": cells,
         "light_range": [lux * reach for reach in REACH],
-        "source": f"fitted to {points.file}: {len(points.voltage_v)} points at {lux:g} lux, residuals {rms * 1e6:.3g} uA "
-        f"rms, {worst * 1e6:.3g} uA at most",
+        "source": f"fitted to {points.file}: {len(points.voltage_v)} points at {lux:g} lux, residuals {rms * 1e6:.3g} "
+        f"uA rms, {worst * 1e6:.3g} uA at most",
         "note": f"From {lux * REACH[0]:g} to {lux * REACH[1]:g} lux by this one point: current in proportion to the "
         "light, voltage by its logarithm." + "".join(f" {r[0].upper()}{r[1:]}." for r in remarks),
     }
@@ -505,7 +511,7 @@ def part_text(fit: Fit, name: str) -> str:
 
     lines = [f'name = "{name}"', f'title = "{name}, {fit.kind} as measured"', "", f"[{fit.kind}]"]
     lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fit.table.items()]
-    for name, rows in fit.inner:
+    for key, rows in fit.inner:
         for row in rows:
-            lines += ["", f"[[{fit.kind}.{name}]]", *(f"{key} = {value}" for key, value in row.items())]
+            lines += ["", f"[[{fit.kind}.{key}]]", *(f"{k} = {value}" for k, value in row.items())]
     return "\n".join(lines) + "\n"

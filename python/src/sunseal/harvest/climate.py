@@ -203,7 +203,9 @@ def cells(
     import pvlib
 
     if panel.in_lux:
-        raise SunsealError(f"panel {panel.part} is told by points in lux, and a climate's W/m2 are outside of its table")
+        raise SunsealError(
+            f"panel {panel.part} is told by points in lux, and a climate's W/m2 are outside of its table"
+        )
     frame = climate.frame
     if "poa_global" in frame:
         poa = frame["poa_global"].to_numpy(dtype=float)

@@ -29,8 +29,8 @@ Array = npt.NDArray[np.float64]
 Told = TypeVar("Told")
 STEP_S = 60.0
 MODEL = (
-    "two diodes moved by De Soto 2006 to light and by the datasheet's coefficients to temperature (Villalva, Gazoli and "
-    "Filho 2009), in the middle of what the datasheet leaves open"
+    "two diodes moved by De Soto 2006 to light and by the datasheet's coefficients to temperature (Villalva, Gazoli "
+    "and Filho 2009), in the middle of what the datasheet leaves open"
 )
 DAY_S = 86_400.0
 DEFAULT_WEATHER = "723170TYA.CSV"
@@ -83,6 +83,18 @@ class Panel:
         asked = light.tolist(), cell_c.tolist()
         grid = np.linspace(0.0, max(self._asked(lambda: self.engine.v_oc(*asked)), default=0.0) or 1.0, points)
         return grid, np.array(self._asked(lambda: self.engine.curves(*asked, grid.tolist())))
+
+    def alike(self, light_w_m2: Array, reading: int) -> Array:
+        """Return the light in which is told what the darkest (-1) or brightest (1) reading gives in this one."""
+        grid = np.geomspace(DARK_W_M2, 2000.0, 400)
+        volts, amps = self.at_maximum(grid, np.full_like(grid, 25.0))
+        told = np.log(volts * amps)
+        ends = told + np.log(bounds(self, grid)[reading > 0])
+        found = np.zeros_like(light_w_m2)
+        lit = light_w_m2 > DARK_W_M2
+        wanted = np.interp(np.log(light_w_m2[lit]), np.log(grid), ends)
+        found[lit] = np.exp(np.interp(wanted, told, np.log(grid)))
+        return found
 
     def _asked(self, law: Callable[[], Told]) -> Told:
         try:
@@ -204,8 +216,11 @@ def sunlight(
     shading: float = 1.0,
     days: int = 1,
     step_s: float = STEP_S,
+    reading: int = 0,
 ) -> Trace:
     """Compute days of the panel's power under a TMY3 file's sun, up to the whole typical year.
+
+    By what is told of the panel (0), or by the darkest (-1) or the brightest (1) reading of its datasheet.
 
     TMY3 stamps an hour with its end, in local standard time; the irradiance is the mean over that
     hour, so it belongs to the half hour before the stamp (Wilcox and Marion 2008, NREL/TP-581-43156,
@@ -263,6 +278,7 @@ def sunlight(
             "plane": plane_of(tilt_deg, azimuth_deg, float(meta["latitude"])),
             "energy_scale": ", ".join(scales),
         },
+        reading,
     )
 
 
@@ -317,22 +333,24 @@ def _on_panel(
     air_c: Array | float,
     wind_m_s: Array | float,
     sky: dict[str, str],
+    reading: int = 0,
 ) -> Trace:
     """Compute what a panel gives of the light in its plane; `sky` says where that light is from."""
     import pvlib
 
     if panel.in_lux:
         raise SunsealError(
-            f"panel {panel.part} is told by points in lux, under indoor light, and the sun's W/m2 are outside of its table",
+            f"panel {panel.part} is told by points in lux, and the sun's W/m2 are outside of its table",
             hint="take a panel that is told at 1000 W/m2, or indoor light (`trace harvest --light`)",
         )
     poa = np.nan_to_num(plane_w_m2) * shading
     cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, wind_m_s), dtype=float)
-    lit = poa > DARK_W_M2
+    told = panel.alike(poa, reading) if reading else poa
+    lit = told > DARK_W_M2
     voltage, current = np.zeros_like(poa), np.zeros_like(poa)
-    voltage[lit], current[lit] = panel.at_maximum(poa[lit], cell_c[lit])
+    voltage[lit], current[lit] = panel.at_maximum(told[lit], cell_c[lit])
     power = voltage * current
-    cells = panel.cells(np.where(lit, poa, 0.0), cell_c)
+    cells = panel.cells(np.where(lit, told, 0.0), cell_c)
     low_light = low_light_of(panel, poa, power)
     return Trace(
         time_s=time_s,
@@ -397,6 +415,6 @@ def low_light_text(low_light: Sequence[float]) -> str:
     """Say how far the energy may be off by what the panel's datasheet leaves open of low light."""
     low, high = low_light
     return (
-        f"{(low - 1) * 100:+.0f} to {(high - 1) * 100:+.0f} % of the light's energy, as the panel's datasheet leaves open "
-        "what recombines and how the shunt goes with the light"
+        f"{(low - 1) * 100:+.0f} to {(high - 1) * 100:+.0f} % of the light's energy, as the panel's datasheet leaves "
+        "open what recombines and how the shunt goes with the light"
     )

@@ -487,7 +487,9 @@ def sunlit(some: Sequence[Harvested], climate: Mapping[str, Any]) -> tuple[list[
     if "constant_w" in climate or "trace" in climate:
         return list(some), []
     indoor = {s.panel for s in some if _panel(s.panel).in_lux}
-    told = [f"{panel}: its datasheet tells it in lux, under indoor light, and not in the sun" for panel in sorted(indoor)]
+    told = [
+        f"{panel}: its datasheet tells it in lux, under indoor light, and not in the sun" for panel in sorted(indoor)
+    ]
     return [s for s in some if s.panel not in indoor], told
 
 
