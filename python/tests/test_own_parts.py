@@ -424,6 +424,7 @@ def test_a_fit_of_another_cell_is_told_in_lux_or_refused(here: Path, sunseal: Cl
     assert refused.status == 2 and "makes no panel that could be used" in said and "--lux" in said
     assert not (here / "am.toml").exists()
     out = here / "sunseal" / "parts" / "am.toml"
+    out.parent.mkdir(parents=True, exist_ok=True)
     done = sunseal("part", "fit", file, "--cells", "4", "--lux", "200", "--name", "am", "--out", out)
     assert done.status == 0, done.err
     assert sunseal("part", "check", out).status == 0

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sunseal.errors import SunsealError
-from sunseal.harvest.light import Panel
+from sunseal.harvest.light import Panel, bounds
 
 Array = npt.NDArray[np.float64]
 POINTS_MIN = 8
@@ -387,7 +387,6 @@ def panel(
 
     if lux is not None and lux <= 0:
         raise SunsealError(f"--lux is {lux:g}; it must be above zero")
-
     if light_w_m2 <= 0:
         raise SunsealError(f"--light is {light_w_m2:g} W/m2; it must be above zero")
     if not -60 < temperature_c < 125:
@@ -422,12 +421,47 @@ def panel(
     if not math.isfinite(figures["r_shunt_ohm"][0]):
         del figures["r_shunt_ohm"]
         remarks.append("no shunt is seen in these points")
-    if lux is not None:
-        return _indoors(points, found.x, (lux, cells), (figures, rms, worst, tuple(remarks)))
-    sun = 1000.0 / light_w_m2
-    at_stc = np.array([i_l * sun, ln_i0, ln_rs, g * sun, a])
-    v_oc, i_sc, v_mp, i_mp = _points_of(lambda voltage: diode_current(at_stc, voltage), a, i_l * sun, math.exp(ln_i0))
-    warmer_k = temperature_c - 25.0
+    fitted = _Diode(points, cells, found.x, figures, (rms, worst), tuple(remarks))
+    return _at_stc(fitted, temperature_c, light_w_m2) if lux is None else _indoors(fitted, lux)
+
+
+@dataclass(frozen=True)
+class _Diode:
+    """A single diode as it was fitted to a panel's points."""
+
+    points: IvPoints
+    cells: int
+    x: Array
+    """As `diode_current` takes it."""
+    figures: dict[str, tuple[float, float | None]]
+    residuals_a: tuple[float, float]
+    remarks: tuple[str, ...]
+
+    def at(self, sun: float) -> tuple[float, float, float, float]:
+        """Return open circuit, short circuit and maximum power in so many times the light."""
+        x = self.x * np.array([sun, 1.0, 1.0, sun, 1.0])
+        return _points_of(lambda v: diode_current(x, v), float(x[4]), float(x[0]), math.exp(x[1]))
+
+    @property
+    def source(self) -> str:
+        """Say what was fitted to what."""
+        rms, worst = self.residuals_a
+        return (
+            f"fitted to {self.points.file}: a single diode through {len(self.points.voltage_v)} points, ideality "
+            f"{self.figures['ideality'][0]:.3g}, residuals {rms * 1e6:.3g} uA rms, {worst * 1e6:.3g} uA at most"
+        )
+
+    def fit(self, table: dict[str, Any], remarks: tuple[str, ...], rows: list[dict[str, float]]) -> Fit:
+        """Return the part that the table makes."""
+        return Fit(
+            "panel", table, self.figures, len(self.points.voltage_v), *self.residuals_a, "A", remarks, points_told=rows
+        )
+
+
+def _at_stc(diode: _Diode, temperature_c: float, light_w_m2: float) -> Fit:
+    """Tell a panel at standard test conditions, and by the power in its own light, where that is low."""
+    v_oc, i_sc, v_mp, i_mp = diode.at(1000.0 / light_w_m2)
+    warmer_k, remarks = temperature_c - 25.0, list(diode.remarks)
     hot_v, hot_a = 1 + BETA_PERCENT_PER_K / 100 * warmer_k, 1 + ALPHA_PERCENT_PER_K / 100 * warmer_k
     if light_w_m2 != 1000.0 or temperature_c != 25.0:
         remarks.append(
@@ -438,46 +472,54 @@ def panel(
         "i_sc_mA": _digits(i_sc * 1e3 / hot_a),
         "v_mp_v": _digits(v_mp / hot_v),
         "i_mp_mA": _digits(i_mp * 1e3 / hot_a),
-        "cells_in_series": cells,
+        "cells_in_series": diode.cells,
         "alpha_sc_percent_per_k": ALPHA_PERCENT_PER_K,
         "beta_oc_percent_per_k": BETA_PERCENT_PER_K,
-        "source": f"fitted to {points.file}: a single diode through {n} points, ideality {ideality:.3g}, residuals "
-        f"{rms * 1e6:.3g} uA rms, {worst * 1e6:.3g} uA at most",
+        "source": diode.source,
         "note": "Temperature coefficients assumed: those of ixys-slmd600h10l, crystalline silicon."
         + "".join(f" {r[0].upper()}{r[1:]}." for r in remarks),
     }
     remarks.append("the temperature coefficients are assumed, those of crystalline silicon")
+    _, _, v, i = diode.at(1.0)
     try:
-        Panel.of(points.file, table)
+        _gives(Panel.of(diode.points.file, table), light_w_m2, temperature_c, v * i)
     except SunsealError as e:
         raise SunsealError(
-            f"`{points.file}` makes no panel that could be used: {e}",
+            f"`{diode.points.file}` makes no panel that could be used: {e}",
             hint="of an amorphous, dye or organic cell measure in the light of its use, and say it by `--lux`",
         ) from e
-    return Fit("panel", table, figures, n, rms, worst, "A", tuple(remarks))
+    return diode.fit(table, tuple(remarks), [])
+
+
+BESIDE = 0.1
+"""So far beyond the ends of its law a panel's measured power may lie."""
+
+
+def _gives(panel: Panel, light_w_m2: float, temperature_c: float, measured_w: float) -> None:
+    """Refuse a panel whose law does not give what was measured."""
+    at = np.array([light_w_m2])
+    volts, amps = panel.at_maximum(at, np.array([temperature_c]))
+    low, high = (float(volts[0] * amps[0] * end[0]) for end in bounds(panel, at))
+    if not low * (1 - BESIDE) <= measured_w <= high * (1 + BESIDE):
+        raise SunsealError(
+            f"diodes of crystalline silicon would give {low * 1e6:.4g} to {high * 1e6:.4g} uW at {light_w_m2:g} W/m2, "
+            f"where its points have {measured_w * 1e6:.4g}"
+        )
 
 
 REACH = (0.25, 5.0)
 """A measured point indoors is carried on from a quarter of its light to five times as much."""
 
 
-def _indoors(
-    points: IvPoints,
-    diode: Array,
-    said: tuple[float, int],
-    kept: tuple[dict[str, tuple[float, float | None]], float, float, tuple[str, ...]],
-) -> Fit:
+def _indoors(diode: _Diode, lux: float) -> Fit:
     """Tell a panel by the point that was measured in a light in lux."""
-    (lux, cells), (figures, rms, worst, remarks) = said, kept
-    i_l, ln_i0, a = float(diode[0]), float(diode[1]), float(diode[4])
-    v_oc, i_sc, v_mp, i_mp = _points_of(lambda voltage: diode_current(diode, voltage), a, i_l, math.exp(ln_i0))
+    v_oc, i_sc, v_mp, i_mp = diode.at(1.0)
     table: dict[str, Any] = {
-        "cells_in_series": cells,
+        "cells_in_series": diode.cells,
         "light_range": [lux * reach for reach in REACH],
-        "source": f"fitted to {points.file}: {len(points.voltage_v)} points at {lux:g} lux, residuals {rms * 1e6:.3g} "
-        f"uA rms, {worst * 1e6:.3g} uA at most",
+        "source": f"{diode.source}, at {lux:g} lux",
         "note": f"From {lux * REACH[0]:g} to {lux * REACH[1]:g} lux by this one point: current in proportion to the "
-        "light, voltage by its logarithm." + "".join(f" {r[0].upper()}{r[1:]}." for r in remarks),
+        "light, voltage by its logarithm." + "".join(f" {r[0].upper()}{r[1:]}." for r in diode.remarks),
     }
     row = {
         "lux": lux,
@@ -486,8 +528,8 @@ def _indoors(
         "v_mp_v": _digits(v_mp),
         "i_mp_uA": _digits(i_mp * 1e6),
     }
-    Panel.of(points.file, {**table, "point": [row]})
-    return Fit("panel", table, figures, len(points.voltage_v), rms, worst, "A", remarks, points_told=[row])
+    Panel.of(diode.points.file, {**table, "point": [row]})
+    return diode.fit(table, diode.remarks, [row])
 
 
 def _points_of(
