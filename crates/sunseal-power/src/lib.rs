@@ -11,6 +11,7 @@
 //!
 //! A coefficient that is missing is an error that names it, never a zero.
 
+mod chip;
 mod circuit;
 mod converter;
 mod dormand_prince;
@@ -29,6 +30,7 @@ mod supply;
 pub mod units;
 mod weigh;
 
+pub use chip::{ChipPart, OwnCurrents};
 pub use converter::{Charger, ColdStart, Efficiency, EfficiencyTable, Output};
 pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;

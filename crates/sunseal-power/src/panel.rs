@@ -27,6 +27,8 @@ const OHMIC: f64 = 1.0 / 1413.0;
 const FLAT: [f64; 7] = [0.95, 0.967, 0.983, 1.0, 1.017, 1.033, 1.05];
 /// Brighter than this all readings are alike, as they meet at the datasheet's own light.
 const ALIKE_W_M2: f64 = 800.0;
+/// Series resistances that a fit tries for a change of sign.
+const TRIED: usize = 60;
 /// Light between which the reading that is told goes straight over the light's logarithm.
 const NODES: usize = 36;
 const LEAST_W_M2: f64 = 1e-2;
@@ -361,8 +363,8 @@ impl Sheet {
             i_mp_a - v_mp_v * s / (1.0 + s * r)
         };
         let most = (self.v_oc_v - v_mp_v) / i_mp_a * 0.999;
-        let tried = |k: usize| most * k as f64 / 199.0;
-        for k in 0..199 {
+        let tried = |k: usize| most * k as f64 / TRIED as f64;
+        for k in 0..TRIED {
             let (mut low, mut high) = (tried(k), tried(k + 1));
             if slope(low) * slope(high) >= 0.0 {
                 continue;
@@ -459,7 +461,7 @@ impl Sheet {
         if self.power_w(dark, light_w_m2) >= stated_w {
             return *dark;
         }
-        for _ in 0..40 {
+        for _ in 0..28 {
             let mid = f64::midpoint(low, high);
             if self.power_w(&fit(mid), light_w_m2) > stated_w { low = mid } else { high = mid }
         }
@@ -474,7 +476,7 @@ impl Sheet {
             self.fit(second, (dark.ideality, ohmic_s, dark.v_mp_v)).unwrap_or(*dark)
         };
         let (mut low, mut high) = (0.0, 2.0);
-        for _ in 0..40 {
+        for _ in 0..28 {
             let mid = f64::midpoint(low, high);
             if self.power_w(&at(mid), light_w_m2) < whole_w { low = mid } else { high = mid }
         }
