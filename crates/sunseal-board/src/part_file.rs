@@ -6,7 +6,7 @@ use serde::Deserialize;
 use sunseal_data::{PART_KINDS, Room, Table, from_table};
 use sunseal_hdl::FpgaPart;
 use sunseal_power::{
-    CapacitorPart, CellPart, ChargerPart, ChipPart, ConverterPart, HarvesterPart, PanelPart,
+    CapacitorPart, CellPart, ChargerPart, ChipPart, ConverterPart, HarvesterPart, Panel, PanelPart,
     PeripheralPart,
 };
 use sunseal_radio::RadioPart;
@@ -119,6 +119,9 @@ impl PartFile {
         }
         if let Some(c) = &part.converter {
             c.output(3.0, Some(2.0))?;
+        }
+        if let Some(p) = &part.panel {
+            Panel::new(p).map_err(|e| format!("[panel] {e}"))?;
         }
         if let Some(r) = &part.radio {
             r.check()?;

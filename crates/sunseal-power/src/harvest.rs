@@ -9,11 +9,13 @@
 //! - `time_s,0,0.1,0.2,...`: voltages in volts; each row has the current at each of them in amperes,
 //!   and holds until the next. The last row says when the one before ends;
 //! - `time_s,photocurrent_a,saturation_a,series_ohm,shunt_ohm,n_ns_vth_v`: the single-diode equation's
-//!   five figures (pvlib, `calcparams_desoto`); each row holds until the next, the last one ends.
+//!   five figures (pvlib, `calcparams_desoto`); each row holds until the next, the last one ends. With
+//!   `,saturation_2_a,n_ns_vth_2_v` behind them a second diode stands beside the first.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use crate::{IvCurve, Light, SingleDiode};
+use crate::{IvCurve, Light, TwoDiode};
 
 /// What is wrong with a trace.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -56,7 +58,33 @@ enum Kind {
     /// Each curve holds until the next edge; one edge more than curves.
     Curves { edge_s: Vec<f64>, light: Vec<Light> },
     /// The same, as figures from which the curve is computed when it is asked for.
-    Cell { edge_s: Vec<f64>, cell: Vec<SingleDiode> },
+    Cell { edge_s: Vec<f64>, cell: Vec<TwoDiode>, last: Last },
+}
+
+/// The curve that was asked for last: the loop asks for the same one again and again.
+#[derive(Debug, Default)]
+struct Last(Mutex<Option<(usize, Light)>>);
+
+impl Last {
+    fn of(&self, piece: usize, compute: impl FnOnce() -> Light) -> Light {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some((at, light)) if *at == piece => light.clone(),
+            _ => kept.insert((piece, compute())).1.clone(),
+        }
+    }
+}
+
+impl Clone for Last {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Last {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Columns of a file.
@@ -65,18 +93,28 @@ enum Head {
     Power,
     VoltageCurrent,
     Curves(Vec<f64>),
-    Cell,
+    /// With so many columns.
+    Cell(usize),
 }
 
-const CELL_HEAD: [&str; 6] =
-    ["time_s", "photocurrent_a", "saturation_a", "series_ohm", "shunt_ohm", "n_ns_vth_v"];
+/// Columns of a cell; the last two are its second diode's, and may be absent.
+const CELL_HEAD: [&str; 8] = [
+    "time_s",
+    "photocurrent_a",
+    "saturation_a",
+    "series_ohm",
+    "shunt_ohm",
+    "n_ns_vth_v",
+    "saturation_2_a",
+    "n_ns_vth_2_v",
+];
 
 impl Head {
     fn parse(cells: &[&str]) -> Option<Self> {
         match cells {
             ["time_s", "power_w"] => Some(Self::Power),
             ["time_s", "voltage_v", "current_a"] => Some(Self::VoltageCurrent),
-            all if all == CELL_HEAD => Some(Self::Cell),
+            all if all == CELL_HEAD || all == &CELL_HEAD[..6] => Some(Self::Cell(all.len())),
             ["time_s", grid @ ..] if grid.len() >= 2 => {
                 grid.iter().map(|c| c.parse().ok()).collect::<Option<Vec<f64>>>().map(Self::Curves)
             }
@@ -89,7 +127,7 @@ impl Head {
             Self::Power => 2,
             Self::VoltageCurrent => 3,
             Self::Curves(grid) => grid.len() + 1,
-            Self::Cell => CELL_HEAD.len(),
+            Self::Cell(columns) => *columns,
         }
     }
 }
@@ -134,7 +172,7 @@ impl HarvestTrace {
                 head = Head::parse(&cells);
                 if head.is_none() {
                     let want = "time_s,power_w or time_s,voltage_v,current_a, or time_s and a grid of voltages, or the five \
-                                figures of a cell";
+                                or seven figures of a cell";
                     return Err(bad(number, format!("the head is {line:?}; it must be {want}")));
                 }
                 continue;
@@ -182,7 +220,7 @@ impl HarvestTrace {
                 let currents: Vec<&[f64]> = rows[..last].iter().map(|r| &r[1..]).collect();
                 Self::curves(time_s, &grid, &currents, step, &place)
             }
-            Head::Cell => {
+            Head::Cell(_) => {
                 let last = rows.len().saturating_sub(1);
                 let cell = rows[..last].iter().map(|r| cell_of(&r[1..])).collect();
                 Self::cell(time_s, cell, step, &place)
@@ -237,12 +275,12 @@ impl HarvestTrace {
         Ok(Self { kind, provenance: Vec::new() })
     }
 
-    /// Takes the single-diode figures of a cell over time: each holds until the next time, so there is
-    /// one time more than figures.
+    /// Takes the figures of a cell over time: each holds until the next time, so there is one time more
+    /// than figures.
     ///
     /// # Errors
     /// If a row is not sound; the sentence names it, from 1.
-    pub fn from_cell(time_s: Vec<f64>, cell: Vec<SingleDiode>) -> Result<Self, HarvestError> {
+    pub fn from_cell(time_s: Vec<f64>, cell: Vec<TwoDiode>) -> Result<Self, HarvestError> {
         let kind = Self::cell(time_s, cell, None, &Place::ARRAYS)?;
         Ok(Self { kind, provenance: Vec::new() })
     }
@@ -413,7 +451,7 @@ impl HarvestTrace {
 
     fn cell(
         edge_s: Vec<f64>,
-        cell: Vec<SingleDiode>,
+        cell: Vec<TwoDiode>,
         step_s: Option<f64>,
         place: &Place<'_>,
     ) -> Result<Kind, HarvestError> {
@@ -432,7 +470,7 @@ impl HarvestTrace {
             c.check().map_err(|e| place.bad(row, e))?;
         }
         place.grows(&edge_s, step_s)?;
-        Ok(Kind::Cell { edge_s, cell })
+        Ok(Kind::Cell { edge_s, cell, last: Last::default() })
     }
 
     /// What the file says of itself.
@@ -487,8 +525,8 @@ impl HarvestTrace {
                 Some(i) => (light[i].clone(), edge_s[i + 1]),
                 None => (Light::default(), f64::INFINITY),
             },
-            Kind::Cell { edge_s, cell } => match piece(edge_s, t_s) {
-                Some(i) => (cell[i].curve().into(), edge_s[i + 1]),
+            Kind::Cell { edge_s, cell, last } => match piece(edge_s, t_s) {
+                Some(i) => (last.of(i, || cell[i].curve().into()), edge_s[i + 1]),
                 None => (Light::default(), f64::INFINITY),
             },
         }
@@ -513,7 +551,8 @@ impl HarvestTrace {
             Kind::Rows { time_s, .. } => best(&mut time_s.iter().map(|t| self.light(*t).0)),
             Kind::Curves { light, .. } => best(&mut light.iter().cloned()),
             Kind::Cell { cell, .. } => {
-                let most = cell.iter().max_by(|a, b| a.photocurrent_a.total_cmp(&b.photocurrent_a));
+                let lit = |c: &TwoDiode| c.first.photocurrent_a;
+                let most = cell.iter().max_by(|a, b| lit(a).total_cmp(&lit(b)));
                 most.map_or_else(Light::default, |c| c.curve().into())
             }
         }
@@ -540,14 +579,11 @@ fn piece(edge_s: &[f64], t_s: f64) -> Option<usize> {
     (i < edge_s.len()).then(|| i.max(1) - 1)
 }
 
-fn cell_of(figures: &[f64]) -> SingleDiode {
-    SingleDiode {
-        photocurrent_a: figures[0],
-        saturation_a: figures[1],
-        series_ohm: figures[2],
-        shunt_ohm: figures[3],
-        n_ns_vth_v: figures[4],
-    }
+/// Five figures, or seven: without a second diode none flows through one.
+fn cell_of(figures: &[f64]) -> TwoDiode {
+    let second = [0.0, figures[4]];
+    let mut all = figures.iter().copied().chain(second);
+    TwoDiode::from(std::array::from_fn(|_| all.next().unwrap_or_default()))
 }
 
 /// Where a mistake is.

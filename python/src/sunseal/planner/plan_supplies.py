@@ -163,7 +163,7 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
         return Light(panel, time_s, power_w, {"climate": f"trace {path.name}"})
     key = hashlib.sha256(repr((sorted(climate.items()), panel)).encode())
     key.update(json.dumps(boards.part(panel), sort_keys=True).encode())
-    key.update(Path(harvest.__file__).read_bytes())
+    key.update(Path(harvest.__file__).read_bytes() + measuring.engine_id())
     if "latitude_deg" not in climate:
         key.update(harvest.weather_path(str(climate.get("weather", harvest.DEFAULT_WEATHER))).read_bytes())
     path = boards.cache_dir() / "light" / f"{key.hexdigest()}.npz"
@@ -190,7 +190,7 @@ def _computed(climate: Mapping[str, Any], panel: str) -> Light:
         "azimuth_deg": float(climate.get("azimuth_deg", 180.0)),
         "shading": float(climate.get("shading", 1.0)),
     }
-    loaded = harvest.Panel.load(panel)
+    loaded = _panel(panel)
     if "latitude_deg" in climate:
         year = harvest.clear_sky(
             float(climate["latitude_deg"]),
@@ -204,6 +204,11 @@ def _computed(climate: Mapping[str, Any], panel: str) -> Light:
         year = harvest.sunlight("01-01", days=DAYS, step_s=HOUR_S, panel=loaded, weather=weather, **plane)
     ends = harvest.bounds(loaded, year.irradiance_w_m2)
     return Light(panel, year.time_s, year.power_w, year.provenance, ends)
+
+
+@places.cached
+def _panel(part: str) -> harvest.Panel:
+    return harvest.Panel.load(part)
 
 
 # --- Harvested supplies ----------------------------------------------------------------------
@@ -268,8 +273,7 @@ class Harvested:
     @property
     def panel_w(self) -> float:
         """Return the panel's rated power."""
-        facts = parts("panel")[self.panel]["panel"]
-        return float(facts["v_mp_v"]) * float(facts["i_mp_mA"]) * 1e-3
+        return _panel(self.panel).engine.rated_w
 
     def table(self) -> dict[str, Any]:
         """Return the table [supply] of a scenario."""
@@ -483,6 +487,17 @@ def harvested(allow: Mapping[str, Sequence[str]]) -> tuple[list[Harvested], list
                 continue
             found += [replace(made, panel=panel) for panel in _chosen(parts("panel"), allow.get("panels"))]
     return found, refused
+
+
+def sunlit(some: Sequence[Harvested], climate: Mapping[str, Any]) -> tuple[list[Harvested], list[str]]:
+    """Leave out panels that are told by indoor light where the climate is the sun's, and say so of each."""
+    if "constant_w" in climate or "trace" in climate:
+        return list(some), []
+    indoor = {s.panel for s in some if _panel(s.panel).in_lux}
+    told = [
+        f"{panel}: its datasheet tells it in lux, under indoor light, and not in the sun" for panel in sorted(indoor)
+    ]
+    return [s for s in some if s.panel not in indoor], told
 
 
 def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Harvested | str:
