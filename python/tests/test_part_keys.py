@@ -10,13 +10,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import sunseal as package
 from sunseal import _engine, boards, part_files
 from sunseal.errors import SunsealError
-from sunseal.harvest import light
 from sunseal.planner import plan_link, plan_requirements, radio, sensors, sweep
 from sunseal.planner import plan_supplies as supplies
 
@@ -24,6 +22,8 @@ Facts = dict[str, Any]
 Ask = Callable[[], object]
 
 ELSEWHERE = {
+    "panel": "what a panel gives by its figures and points: python/tests/test_harvest.py, crates/sunseal-power",
+    "panel.point": "the same",
     "fpga": "what a coprocessor's clocks, boot and rails cost: python/tests/test_machine.py, hdl/",
     "radio": "times of a simulated chip's states: crates/sunseal-radio/tests, a file a chip",
     "radio.receiver": "who hears whom: crates/sunseal-radio/tests/air.rs",
@@ -110,7 +110,6 @@ BOUGHT = {"charger": "ti-bq25504", "output": "ti-tps7a02"}
 CURVE = {"v_V": [1.0, 3.0], "current_mA": [0.001, 10.0], "percent": [[70, 80], [75, 85]]}
 GLIMPSE = {"periodic": {"on_w": 1e-3, "period_s": 1e5, "on_s": 30.0}}
 SOURCE = {"source": {"v_oc_v": [0.5], "r_ohm": [100.0]}}
-LIGHT_W_M2, CELL_C = np.array([100.0, 800.0]), np.array([0.0, 50.0])
 BOUNDS: Any = SimpleNamespace(mass_g=3.1, volume_cm3=1.03)
 ONLY = {"chip": ("chip", "charger.disabled_nA"), "size and mass": ("mass_g", "volume_cm3")}
 """Keys that a case is for, where it is not for all of its own."""
@@ -308,25 +307,6 @@ CASES: dict[str, tuple[Facts, list[Ask]]] = {
                 harvest=h,
             )
             for h in ({"constant_w": 1e-3}, {"constant_w": 20.5e-6}, GLIMPSE)
-        ],
-    ),
-    "panel": (
-        {
-            "panel": {
-                "v_oc_v": 6.3,
-                "i_sc_mA": 25.0,
-                "v_mp_v": 5.01,
-                "i_mp_mA": 22.3,
-                "cells_in_series": 10,
-                "alpha_sc_percent_per_k": 0.05,
-                "beta_oc_percent_per_k": -0.33,
-                "low_light_W_m2": 200.0,
-                "low_light_p_mp_mW": 22.0,
-            }
-        },
-        [
-            lambda: [x.tolist() for x in light.diode_at(light.Panel.load("own"), LIGHT_W_M2, CELL_C)],
-            lambda: [x.tolist() for x in light.bounds(light.Panel.load("own"), LIGHT_W_M2)],
         ],
     ),
     "messages": (
