@@ -61,10 +61,10 @@ def test_a_clock_above_80_mhz_has_no_price(sunseal: Cli) -> None:
 
 
 def test_it_sleeps_in_stop_2_with_its_crystal() -> None:
-    """DS10198, first page: 1.1 uA, and 1.4 uA with RTC, at 1.8 V."""
+    """DS10198, first page: 1.1 uA, and 1.4 uA with RTC, at 1.8 V; beside it the SX1262 sleeps with 0.6 uA."""
     told = asleep.of_board(BOARD, 1.8)
     assert told.cpu_w[0] == pytest.approx(1.14e-6 * 1.8, rel=1e-6)
-    assert told.total_w[0] == pytest.approx(1.44e-6 * 1.8, rel=1e-6)
+    assert told.total_w[0] == pytest.approx((1.44e-6 + 0.6e-6) * 1.8, rel=1e-6)
 
 
 def test_a_battery_under_signatures_is_a_command(sunseal: Cli) -> None:

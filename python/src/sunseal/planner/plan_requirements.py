@@ -240,7 +240,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
     bits = security.need("bits", _whole(1), "the security level in bits, such as 128")
     security.end()
     allow = _allow(whole.table("allow"))
-    radio = _radio(whole.table("radio"), allow, file) if "radio" in whole.told else None
+    radio = _radio(whole.table("radio"), allow, file)
     link_told = whole.told.get("link") is not None
     tasks = _tasks(whole, file, bits, allow, link_told)
     link = _link(whole.table("link")) if link_told else None
@@ -261,12 +261,8 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         raise SunsealError(
             f"`{file}`: nothing says what feeds the node: give [climate] for a harvester, or [battery] with `lifetime`"
         )
-    bounds = whole.table("bounds")
-    mass_g, volume_cm3 = bounds.take("mass_g", _number(0.0), None), bounds.take("volume_cm3", _number(0.0), None)
-    bounds.end()
-    memory = whole.table("memory")
-    flash_bytes, ram_bytes = memory.take("flash", _bytes, None), memory.take("ram", _bytes, None)
-    memory.end()
+    mass_g, volume_cm3 = _pair(whole.table("bounds"), "mass_g", "volume_cm3", _number(0.0))
+    flash_bytes, ram_bytes = _pair(whole.table("memory"), "flash", "ram", _bytes)
     weighed = whole.table("weights")
     weights = {key: weighed.take(key, _number(0.0), 0.0) for key in WEIGHTS}
     weighed.end()
@@ -315,10 +311,19 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
     )
 
 
-def _radio(table: _Table, allow: dict[str, tuple[str, ...]], file: str) -> str:
-    """Read the radio that each board is to carry, and leave out the boards that have no pins for it."""
-    part = table.need("part", _text, "a radio, such as `sx1276-sf9`")
+def _pair(table: _Table, first: str, second: str, read: Callable[[Any, str], T]) -> tuple[T | None, T | None]:
+    """Read a table of two bounds, each of which may be absent."""
+    found = table.take(first, read, None), table.take(second, read, None)
     table.end()
+    return found
+
+
+def _radio(table: _Table, allow: dict[str, tuple[str, ...]], file: str) -> str | None:
+    """Read the radio that each board is to carry, and leave out the boards that have no pins for it."""
+    part = table.take("part", _text, None)
+    table.end()
+    if part is None:
+        return None
     named, fit, why = allow.get("boards", ()), [], ""
     for board in named or boards.of_nodes():
         try:
