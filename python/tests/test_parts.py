@@ -11,8 +11,9 @@ import pytest
 
 import sunseal as package
 from conftest import Cli, refused
-from sunseal import boards
-from sunseal.planner import asleep, radio
+from sunseal import _engine, boards
+from sunseal.errors import SunsealError
+from sunseal.planner import asleep, radio, sensors
 from sunseal.planner import plan_supplies as supplies
 
 GLIMPSE = {"periodic": {"on_w": 1e-3, "period_s": 1e6, "on_s": 1.0}}
@@ -151,3 +152,49 @@ def test_a_dictionary_sees_the_parts_beside_it_as_a_file_does(here: Path, sunsea
     file = put(here / "own.toml", text + f"[load]\nsteps = [{steps}]\n")
     assert package.simulate(file).record["energy"]["supply"]["leak_j"] == of_dictionary
     assert of_dictionary > 5 * played({**supply, "capacitor": "capxx-hw203"})["leak_j"]
+
+
+# --- Other sources, other loads --------------------------------------------------------------
+
+
+def test_a_source_gives_a_quarter_of_its_square_over_its_resistance() -> None:
+    """At half of the open circuit; the charger takes it there, and what it does not take is booked."""
+    store = {"capacitor": "eaton-pb-0f47", "charger": "ltc3108", "output": "ti-tps7a02", "initial_v": 3.2}
+    sums = played(store, 3600.0, harvest={"source": {"v_oc_v": [0.1], "r_ohm": [3.0]}})
+    assert sums["panel_j"] == pytest.approx(0.1**2 / 4 / 3.0 * 3600.0, rel=1e-6)
+    assert abs(sums["mppt_j"]) < 1e-6 * sums["panel_j"] and sums["charger_j"] > 0.5 * sums["panel_j"]
+    # Half the time at half the voltage.
+    less = {"source": {"time_s": [0.0, 1800.0], "v_oc_v": [0.1, 0.05], "r_ohm": [3.0, 3.0]}}
+    assert played(store, 3600.0, harvest=less)["panel_j"] == pytest.approx(0.625 * sums["panel_j"], rel=1e-6)
+
+
+def test_a_sensor_is_what_its_file_says() -> None:
+    read = sensors.of_parts(["tmp117", "sht31"], 3.0)
+    assert read.idle_w == pytest.approx(0.35e-6 * 3.0)
+    assert read.reading_j == pytest.approx((134.85e-6 * 15.5e-3 + 599.8e-6 * 12.5e-3) * 3.0)
+    for part, vcc_v, says in (("ds18b20", 2.2, "works at 3 to 5.5 V"), ("cr2032", 3.0, "cannot be priced as a sensor")):
+        with pytest.raises(SunsealError, match=says):
+            sensors.of_parts([part], vcc_v)
+
+
+def test_a_board_carries_another_radio_where_it_has_pins() -> None:
+    own, other = (radio.of_board("telosb", name) for name in (None, "sx1276-sf9"))
+    assert (own.name, other.name) == ("cc2420", "sx1276-sf9")
+    drawn = [asleep.of_board("telosb", 3.0, "datasheet", name).radio_w[0] for name in (None, "sx1276-sf9")]
+    assert drawn == pytest.approx([0.02e-6 * 3.0, 0.2e-6 * 3.0])
+    # Whole symbols: one byte more is nothing, or a block of five symbols of 4.096 ms.
+    steps = {round((other.airtime_s(n + 1) - other.airtime_s(n)) / 4.096e-3, 6) for n in range(5, 61)}
+    assert steps == {0.0, 5.0}
+    line = radio.prices(other, 13)
+    for body in (1, 20, 55, 56, 57, 300):
+        packets = -(-body // 56)
+        straight_s = body * line.byte_s + packets * line.packet_s + line.message_s * -(-packets // 16)
+        assert 0.0 <= straight_s - line.exchange(body).time_s < packets * 11 * 4.096e-3
+    for board, name, says in (
+        ("msp430fr5969-launchpad", "cc1101-868-1k2", "has no pins for a radio"),
+        ("telosb", "cc1000-868", "has no pin for pale"),
+        ("telosb", "sx1276", "name one of sx1276-sf7"),
+        ("telosb", "sx9999", "unknown radio"),
+    ):
+        with pytest.raises((SunsealError, _engine.EngineError), match=says):
+            radio.of_board(board, name)
