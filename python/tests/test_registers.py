@@ -6,17 +6,17 @@ that the makers' own descriptions have: each name is looked up at somebody else'
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import pytest
 
 import makers
 from makers import Place, Places, plain
 from sunseal import boards
-from sunseal.kit import chips, registers
+from sunseal.kit import chips, maker_headers, registers
 from test_new import fetched
 
 DATA = boards.home() / "data"
@@ -215,14 +215,68 @@ def test_a_bit_that_lies_elsewhere_is_noticed(told: dict[str, Told]) -> None:
         assert verdict(told[device], block, name, bits[name] << 1) is False
 
 
+# What msp430mcu's FR5969 of 2012, before the chip was sold, has and the chip has not: SLAU367's COMP_E and CapTouch
+# stood as Comparator_B and CAPSIO, FRAM's controller and the ports' drive strength as on the FR57xx.
+BEFORE_THE_CHIP = re.compile(
+    r"CB\w+|CAPSIO\w*|P[A-D1-4J]DS(_[LH])?|NAUTO(_L)?|NACCESS\w*|BUSY(_L)?|ACCV(IE|IFG)(_L)?|PMMLP(RST|SVEN|RNG.)(_L)?|"
+    r"PMMAMRNG.(_L)?|PMMCTL1(KEY|_[LH])?|ADC12IV_ADC10\w+|SYSSNIV_(SVS|ACCTEIFG)|TA[23]IV_TA1CCR1|COMP_B_VECTOR|"
+    r"DMACTL[23](_[LH])?"
+)
+
+
+@pytest.mark.parametrize("device", ["msp430f1611", "msp430f5438a", "msp430fr5969"])
+def test_a_kits_header_has_each_name_of_the_makers(device: str) -> None:
+    mcu = fetched("tests").parent / "debian" / "usr" / "msp430"
+    numbers, _ = makers.header(mcu / "include" / f"{device}.h")
+    places = makers.memory_map(mcu / "lib" / "ldscripts" / device / "periph.x")
+    files = registers.include(device)
+    ours = dict(re.findall(r"^ *#define (\w+) (.*)$", files[f"{device}.h"] + files["msp430.h"], re.MULTILINE))
+
+    def value(name: str) -> int:
+        text = ours[name]
+        while word := re.search(r"(?<!\w)[A-Z_]\w*", text):
+            text = text.replace(word[0], ours[word[0]] if not word[0].startswith("REG") else "", 1)
+        return int(eval(text))
+
+    # A name that ends in _ is a register's address for assembly; a vector is an offset, here msp430-elf-gcc's number.
+    theirs = {name: n // 2 + 1 if name.endswith("_VECTOR") else n for name, n in numbers.items()}
+    theirs = {name: n for name, n in (theirs | places).items() if not re.match(r"__|\w+_$", name)}
+    told = {name: value(name) for name in theirs if name in ours}
+    assert {name: n for name, n in told.items() if n != theirs[name] and not EARLY.match(name)} == {}
+    lacking = {name for name in theirs if name not in ours}
+    assert {name for name in lacking if device != "msp430fr5969" or not BEFORE_THE_CHIP.fullmatch(name)} == set()
+    assert len(told) > 700
+
+
+def contradicted(device: str, told: dict[str, Told]) -> tuple[list[str], int]:
+    """List what a kit's header names and somebody else has otherwise; say of how many names somebody has any."""
+    chip = registers.device(device)
+    found, known = [], 0
+    for block in chips.blocks(chip, registers.family(str(chip["family"])), gaps=True):
+        for name, value in maker_headers.items(block):
+            if isinstance(value, int) and "IV_" not in name:
+                said = verdict(told[device], block, name, value)
+                known += said is True
+                found += [name] if said is False else []
+            elif isinstance(value, chips.Register):
+                found += [] if is_there(told[device], value) else [name]
+    return found, known
+
+
+@pytest.mark.parametrize("device", ["msp430fr5994", "msp430fr6989"])
+def test_no_name_of_a_newer_chip_is_contradicted(device: str, told: dict[str, Told]) -> None:
+    found, known = contradicted(device, told)
+    assert found == []
+    assert known > 200
+
+
 def test_the_atmega128s_are_avr_libcs() -> None:
-    header = next(Path(fetched("avr")).parent.glob("debian/usr/lib/avr/include/avr/iom128.h"))
-    text = header.read_text()
+    # The compiler knows its avr-libc, be it fetched or Debian's own that was there before.
+    compiler = [str(fetched("avr") / "avr-gcc"), "-mmcu=atmega128", "-E", "-dM", "-x", "c", "-"]
+    text = subprocess.run(compiler, input="#include <avr/io.h>", check=True, capture_output=True, text=True).stdout
     io = re.findall(r"#define (\w+)\s+_SFR_IO(?:8|16)\s*\(\s*(0x\w+)\s*\)", text)
     memory = re.findall(r"#define (\w+)\s+_SFR_MEM(?:8|16)\s*\(\s*(0x\w+)\s*\)", text)
     places = {n: int(at, 16) + 0x20 for n, at in io} | {n: int(at, 16) for n, at in memory}
-    # Those of every AVR stand in avr/common.h.
-    places |= {"SREG": 0x5F, "SP": 0x5D}
     found = [r for block in registers.blocks("atmega128l") for r in block.registers]
     assert {r.name: r.address for r in found} == {r.name: places.get(r.name) for r in found}
     bits = {n: 1 << int(at) for n, at in re.findall(r"#define\s+(\w+)\s+(\d)\b", text)}

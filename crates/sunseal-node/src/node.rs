@@ -186,7 +186,7 @@ impl Node {
         let given = Self::given_of(&scenario, &board, &devices)?;
         let (supply, harvest) = Self::supply_and_light(&library, &scenario, harvest)?;
         let (bytes, elf) = Self::program_of(&scenario)?;
-        if radio_part.is_none() {
+        if !matches!(&radio_part, Some(part) if !matches!(part, RadioPart::Priced(_))) {
             scenario.without_radio(&board, &elf)?;
         }
         let mut machine = Self::machine_of(&scenario, &board, &device, &elf, vcc_v)?;
@@ -382,6 +382,10 @@ impl Node {
         let harvest = match (given, &scenario.harvest.trace, scenario.harvest.constant_w) {
             (Some(h), _, _) => h,
             (None, Some(path), _) => HarvestTrace::load(path)?,
+            (None, None, _) if scenario.harvest.source.is_some() => {
+                let source = scenario.harvest.source.as_ref();
+                source.map_or_else(|| HarvestTrace::constant(0.0, need), |s| s.trace(need))?
+            }
             (None, None, _) if scenario.harvest.law().is_some() => {
                 scenario.harvest.play(need, scenario.seed)?
             }

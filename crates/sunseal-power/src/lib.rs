@@ -5,11 +5,13 @@
 //! - [`PowerModel::weigh`]: a [`sunseal_trace::Ledger`] priced at any legal voltage and clock;
 //! - [`Limits`]: which voltages and clocks are legal;
 //! - [`MeasurementUnit`]: what Mane's shunt and converter would have read;
+//! - [`Panel`]: a panel's curve in a light and at a temperature, and what its datasheet leaves open of it;
 //! - [`HarvestTrace`]: what a source offers, as powers or as curves;
 //! - [`Supply`]: a [`Charger`] from it, a [`Store`] of branches, an [`Output`] to the rail.
 //!
 //! A coefficient that is missing is an error that names it, never a zero.
 
+mod chip;
 mod circuit;
 mod converter;
 mod dormand_prince;
@@ -19,6 +21,7 @@ mod iv;
 mod law;
 mod limits;
 mod measure;
+mod panel;
 mod parts;
 mod set;
 mod storage;
@@ -27,16 +30,18 @@ mod supply;
 pub mod units;
 mod weigh;
 
+pub use chip::{ChipPart, OwnCurrents};
 pub use converter::{Charger, ColdStart, Efficiency, EfficiencyTable, Output};
 pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;
-pub use iv::{IvCurve, Light, SingleDiode};
+pub use iv::{IvCurve, Light, SingleDiode, TwoDiode};
 pub use law::{CurrentLaw, EventLaw};
 pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
+pub use panel::Panel;
 pub use parts::{
     BranchPart, CapacitorPart, CellPart, ChargerPart, ConverterKind, ConverterPart, HarvesterPart,
-    OverheadReading, PanelPart, PartError, PeripheralPart, load_part, part_kinds,
+    OverheadReading, PanelPart, PanelPoint, PartError, PeripheralPart, load_part, part_kinds,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, power_set_schema};
 pub use storage::{Flow, Storage};

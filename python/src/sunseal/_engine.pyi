@@ -17,6 +17,7 @@ __all__ = [
     "Library",
     "Machine",
     "Moment",
+    "Panel",
     "PowerSet",
     "ResponseAir",
     "Scenario",
@@ -344,6 +345,21 @@ class Machine:
     def view(self, addr: int, bytes: int) -> View: ...
 
 @final
+class Panel:
+    def __new__(cls, name: str, table: str) -> Panel: ...
+    @property
+    def in_lux(self) -> bool: ...
+    @property
+    def rated_w(self) -> float: ...
+    def mp(self, light: Sequence[float], cell_c: Sequence[float]) -> tuple[list[float], list[float]]: ...
+    def ends(self, light: Sequence[float]) -> tuple[list[float], list[float]]: ...
+    def cells(self, light: Sequence[float], cell_c: Sequence[float]) -> list[list[float]] | None: ...
+    def curves(
+        self, light: Sequence[float], cell_c: Sequence[float], voltage_v: Sequence[float]
+    ) -> list[list[float]]: ...
+    def v_oc(self, light: Sequence[float], cell_c: Sequence[float]) -> list[float]: ...
+
+@final
 class PowerSet:
     def __new__(cls, data: Library | str | Path, name: str, device: str) -> PowerSet: ...
     @property
@@ -406,6 +422,11 @@ class Weighed:
 def rail_energy_j(
     data: Library | str | Path, set: str, model: str, counts: Counts, part: str, voltage_v: float
 ) -> tuple[float, float, float, list[str], list[str]]: ...
+def airtime_s(data: Library | str | Path, part: str, message: str, frame_bytes: int) -> float: ...
+def carries(data: Library | str | Path, board: str | Path, part: str) -> None: ...
+def own_currents_a(
+    data: Library | str | Path, charger: str | None, converter: str | None
+) -> tuple[float, float, float, float]: ...
 def state_current_a(
     data: Library | str | Path, set: str, model: str, component: str, state: str, vcc_v: float
 ) -> tuple[float, float, float]: ...
@@ -438,7 +459,7 @@ class Scenario:
 def simulate(
     data: Library | str | Path,
     scenario: Scenario,
-    light: tuple[Sequence[float], Sequence[float]] | None,
+    light: tuple[Sequence[float], Sequence[float] | Sequence[Sequence[float]]] | None,
     progress: Callable[[float, float, int, int], None] | None,
     keep: tuple[str, float] | None,
     resume: bool,

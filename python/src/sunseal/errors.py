@@ -83,6 +83,10 @@ def absent(missing: ModuleNotFoundError) -> SunsealError:
     )
 
 
+LISTED_MOST = 16
+"""Names that a sentence still bears; of more it holds the nearest."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str], where: str = "", listed: str = "") -> SunsealError:
     """Build the error for a name that is not one of the known ones, with the nearest of them.
 
@@ -93,6 +97,9 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str = "", listed:
     elsewhere = [c for c in choices if "." in c and c.rpartition(".")[2] == name.rpartition(".")[2]]
     near = elsewhere or difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
     told = f"known: {', '.join(choices) or 'none'}"
+    if len(choices) > LISTED_MOST:
+        nearest = difflib.get_close_matches(name, choices, n=LISTED_MOST // 2, cutoff=0.0)
+        told = f"nearest: {', '.join(nearest)}, of {len(choices)}"
     place = f" {where}" if where else ""
     return SunsealError(
         f"unknown {kind} `{name}`{place}; {listed or told}",

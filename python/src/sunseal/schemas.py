@@ -224,6 +224,8 @@ def _requirements() -> Schema:
         ),
         climate=climate,
         battery=_table(["lifetime"], lifetime=_quantity("2years")),
+        radio=_table(["part"], part=TEXT),
+        bounds=_table([], mass_g=_number(0), volume_cm3=_number(0)),
         memory=_table([], flash=_quantity("64kB"), ram=_quantity("4kB")),
         weights=_table([], **{k: {**_number(0), "description": what} for k, what in reader.WEIGHTS.items()}),
         prices={"type": "object", "additionalProperties": _number(0), "description": "By part and board."},

@@ -225,5 +225,7 @@ def curve_command(asked: requests.Curve, figure: Figure = None, as_json: Json = 
             style="bold" if p is best else None,
         )
     out.print(table)
+    least = f"{units.show(best['energy_j'], 'J')} at {best['vcc_v']:g} V, {best['freq_hz'] / 1e6:g} MHz"
+    out.print(f"least energy of {len(points)} operating points: {least}, {units.show(best['time_s'], 's')}")
     if figure is not None:
         out.print(f"wrote {figure}")

@@ -49,12 +49,15 @@ def _show(tables: Sequence[Any]) -> None:
 
 def _show_classes(tables: Sequence[Any]) -> None:
     from sunseal import published
+    from sunseal.papers import evidence
 
     found = published.counts(tables)
     verdicts = [v for v in published.VERDICTS if any(of[v] for of in found.values())]
-    table = Table("class", *verdicts, "what it is worth", box=None)
+    runs = published.runs(tables)
+    table = Table("class", *verdicts, "distinct runs", "what it is worth", box=None)
     for name, of in found.items():
-        table.add_row(name.replace("_", " "), *(str(of[v] or "") for v in verdicts), published.CLASSES[name])
+        counts = (str(of[v] or "") for v in verdicts)
+        table.add_row(name.replace("_", " "), *counts, str(runs[name]), evidence.CLASSES[name])
     out.print(table)
     for paper, confirmed in dict.fromkeys((t.id.partition("/")[0], t.confirmed) for t in tables):
         out.print(f"{paper}: {confirmed}")

@@ -181,8 +181,10 @@ def load(path: Path, program: Path | None = None) -> _engine.Scenario:
 def play_tables(tables: Mapping[str, Any], folder: Path | None = None, watch: Watch | None = None) -> Played:
     """Play the tables of a scenario file; files in them are named from the working directory.
 
-    `folder` is where parts and boards of one's own are looked for first.
+    `folder` is where parts and boards of one's own are looked for first: the working directory, as of a file that lay
+    there.
     """
+    folder = folder or Path.cwd()
     name = f"scenario {tables.get('name', 'without a name')}"
     try:
         with places.beside(folder):
@@ -202,8 +204,11 @@ def facts(scenario: _engine.Scenario) -> dict[str, Any]:
     return told
 
 
-def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
-    """Compute the panel's power, for as many days as the run needs, if the scenario asks for weather."""
+def sunlight(scenario: Mapping[str, Any], reading: int = 0) -> harvest.Trace | None:
+    """Compute the panel's power, for as many days as the run needs, if the scenario asks for weather.
+
+    `reading` is which of those that the panel's datasheet leaves open: the darkest (-1), what is told, the brightest.
+    """
     wanted = scenario["harvest"].get("sunlight")
     if wanted is None:
         return None
@@ -221,6 +226,7 @@ def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
         weather=wanted.get("weather") or harvest.DEFAULT_WEATHER,
         shading=wanted["shading"],
         days=math.ceil((scenario["start_s"] + scenario["duration_s"]) / harvest.DAY_S),
+        reading=reading,
     )
 
 
@@ -237,18 +243,24 @@ class Checkpoint:
     """Hears where the run goes on, and what could not be written."""
 
 
-def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Checkpoint | None = None) -> Played:
-    """Play a scenario to its end; what comes out is the same, gone on with or not.
+def play(
+    scenario: _engine.Scenario,
+    watch: Watch | None = None,
+    checkpoint: Checkpoint | None = None,
+    *,
+    reading: int = 0,
+) -> Played:
+    """Play a scenario to its end; what comes out is the same, gone on with or not. `reading` is that of `sunlight`.
 
     With `checkpoint` the run is kept in its file every so often and when it is interrupted. Where the file cannot
     be written, the last one stays whole and the run goes on. Raises EngineError if what is to be gone on with is of
     another scenario, program, light or engine.
     """
     with places.beside(scenario.folder):
-        return _play(scenario, watch, checkpoint)
+        return _play(scenario, watch, checkpoint, reading)
 
 
-def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None) -> Played:
+def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None, reading: int) -> Played:
     from sunseal import devices
 
     told = facts(scenario)
@@ -258,11 +270,11 @@ def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoin
     on_buses = devices.of_scenario(told)
     switches = {f"{part}.{key}": value for part, own in told.get("wires", {}).items() for key, value in own.items()}
     coprocessor.ready(told["board"], tuple(switches.items()))
-    light = sunlight(told)
+    light = sunlight(told, reading)
     keep, resume, told_of = None, False, None
     if checkpoint is not None:
         keep, resume, told_of = (str(checkpoint.path), checkpoint.every_s), checkpoint.resume, checkpoint.told
-    arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
+    arrays = None if light is None else (light.time_s.tolist(), light.rows)
     record = json.loads(_engine.simulate(boards.library(), scenario, arrays, watch, keep, resume, told_of, on_buses))
     off = record["energy"]["balance_rel"]
     if not abs(off) <= BALANCE_MAX:

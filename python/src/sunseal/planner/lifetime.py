@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import boards
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.planner.priced import Priced
 
@@ -110,6 +110,8 @@ class Boost:
 
     part: str
     quiescent_a: float
+    disabled_a: float
+    """Own current before it is needed."""
     v_in_min_v: float
     v_in_v: tuple[float, ...]
     current_a: tuple[float, ...]
@@ -125,9 +127,11 @@ class Boost:
             raise unknown("switched converter", part, fitting)
         facts = fitting[part]["converter"]
         table = facts["efficiency"]
+        always_a, _, on_a, off_a = _engine.own_currents_a(boards.library(), None, part)
         return cls(
             part,
-            float(facts["quiescent_uA"]) * 1e-6,
+            always_a + on_a,
+            always_a + off_a,
             float(facts["v_in_min_V"]),
             tuple(map(float, table["v_V"])),
             tuple(float(i) * 1e-3 for i in table["current_mA"]),
@@ -284,8 +288,9 @@ def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lif
             f"{cell.title} has at most {cell.open_v[-1]:g} V, and the node stops at {cutoff_v:g} V: it never runs; "
             "take a lower cut-off, another battery, or a switched converter"
         )
-    time_s = cell.time_s(use.mean_w, cutoff_v)
-    leaked_j, lost_j, available_j = direct_j - use.mean_w * time_s, 0.0, direct_j
+    idle_w = 0.0 if boost is None else boost.disabled_a * (cell.open_v[-1] + max(cutoff_v, cell.open_v[0])) / 2
+    time_s = cell.time_s(use.mean_w + idle_w, cutoff_v)
+    leaked_j, lost_j, available_j = direct_j - (use.mean_w + idle_w) * time_s, idle_w * time_s, direct_j
     if boost is not None:
         # In slices of 50 mV, in which the efficiency changes little, and what is left of one at the end.
         end_v = max(boost.v_in_min_v, cell.open_v[0])

@@ -20,7 +20,7 @@ import pandas as pd
 from sunseal import boards, citing, places, units
 from sunseal.harvest.light import AWAY
 from sunseal.measurement import measuring
-from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, sweep, uncertainty
+from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, surest, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
@@ -105,6 +105,8 @@ class Planned:
     requirements: dict[str, Any]
     configurations: tuple[Configuration, ...]
     """Cheapest first; none if nothing qualifies."""
+    beside: tuple[surest.Beside, ...]
+    """What holds at the low end where the cheapest does not, and what has much more margin for little more cost."""
     losers: tuple[tuple[str, str], ...]
     """Each other algorithm and board, and in words why it lost."""
     relaxed: tuple[Relaxation, ...]
@@ -154,6 +156,7 @@ class Planned:
             "considered": self.considered,
             "qualifying": self.qualifying,
             "configurations": [c.to_dict() for c in self.configurations],
+            "beside": [b.to_dict() for b in self.beside],
             "runners_up": [{"name": name, "words": words} for name, words in self.losers],
             "relaxations": [asdict(r) | {"sentence": r.sentence} for r in self.relaxed],
             "remarks": list(self.remarks),
@@ -188,7 +191,8 @@ def plan(
     elif isinstance(requirements, Path | str):
         wanted = wishes.load(Path(requirements))
     else:
-        wanted = wishes.read(requirements)
+        with places.beside(Path.cwd()):
+            wanted = wishes.read(requirements)
     with places.beside(wanted.folder):
         return choose(sweep.field(wanted, progress=progress), best=best, check=check)
 
@@ -213,6 +217,7 @@ def choose(everything: sweep.Field, *, best: int = choosing.BEST, check: bool = 
     return Planned(
         requirements=wanted.to_dict(),
         configurations=tuple(configurations),
+        beside=_beside(everything, candidates, configurations),
         losers=tuple(losers),
         relaxed=tuple(relaxed),
         remarks=tuple(remarks),
@@ -244,6 +249,23 @@ def _configurations(
             made.append((offer.row, offer.year, _case(everything, offer.row), offer.swings, offer.words))
         made = sorted(made, key=lambda m: float(m[0].cost))[:best]
     return _told(everything, made), dropped
+
+
+def _beside(
+    everything: sweep.Field, candidates: pd.DataFrame, configurations: Sequence[Configuration]
+) -> tuple[surest.Beside, ...]:
+    """Look for what holds at the low end and for more margin at little more cost than the cheapest's."""
+    if not configurations or configurations[0].row["coupons"]:
+        return ()
+    first = configurations[0]
+
+    def low_end(row: pd.Series, case: uncertainty.Case, swings: Sequence[uncertainty.Swing]) -> surest.LowEnd:
+        margins = _margins(everything.requirements, row, case, swings)
+        return all(m.sure for m in margins), margins[-1].low
+
+    told = pd.Series({"cost": first.cost, "energy_margin": first.margins[-1].value})
+    said = name_of, lambda row: _case(everything, row), low_end
+    return surest.beside(everything, candidates, told, (not first.unsure, first.margins[-1].low), said)
 
 
 _Made = tuple[pd.Series, dict[str, Any] | None, uncertainty.Case, Sequence[uncertainty.Swing], str]
@@ -301,7 +323,7 @@ def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Ba
     ]
     told["coupons"] = int(row.get("coupons", 0))
     told["listen_w"] = float(row.listen_w)
-    told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set).to_dict()
+    told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set, wanted.radio).to_dict()
     if isinstance(one, supply.Harvested):
         told |= {"panel": one.panel, "harvester": one.harvester, "output": one.output, "store": one.store.part}
         told |= {"capacitance_f": one.store.capacitance_f or None, "store_j": one.store.full_j, "battery": None}
@@ -323,7 +345,7 @@ def _margins(
         found.append(Margin("latency", 1.0 / share - 1.0, ends[0], ends[1]))
     if math.isfinite(row.link_margin_db):
         low_db, high_db = wanted.uncertainty.path_loss_db
-        radio = radios.of_board(str(row.board))
+        radio = radios.of_board(str(row.board), wanted.radio)
         assert wanted.link is not None
         _, worst = links.least_dbm(radio, wanted.link, high_db)
         spare = float(row.link_margin_db)
@@ -478,9 +500,11 @@ def _sources(everything: sweep.Field, configurations: Sequence[Configuration]) -
     if not pairs:
         pairs = [(b, s) for b in sorted(everything.table.board.unique()) for s in everything.supplies]
     for board in dict.fromkeys(b for b, _ in pairs):
-        sets, parts = [measuring.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board)], []
+        sets, parts = [measuring.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board, wanted.radio)], []
         facts: Any = boards.board(board)
-        if "radio" in facts:
+        if wanted.radio is not None:
+            parts.append(radios.of_board(board, wanted.radio).part)
+        elif "radio" in facts:
             parts.append(facts["radio"]["part"])
         found += citing.of(board=board, power_sets=sets, parts=parts)
     found += citing.of(parts=dict.fromkeys(p for _, s in pairs for p in s.parts))

@@ -312,7 +312,7 @@ def _radio_s(planned: Planned, chosen: Configuration) -> list[float]:
         if link is None or task.sends_bytes is None:
             found.append(0.0)
             continue
-        prices = radio.prices(radio.of_board(row["board"]).name, row["dbm"], row["vcc_v"], link.listen_s)
+        prices = radio.prices(radio.of_board(row["board"], planned.read.radio), row["dbm"], row["vcc_v"], link.listen_s)
         body_bytes = sweep.body_bytes(boards.workload(workload), task.sends_bytes)
         found.append(prices.exchange(body_bytes).time_s * (1.0 + link.retries))
     return found

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import boards, part_files, places
+from sunseal import _engine, boards, part_files, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
@@ -68,6 +68,13 @@ def parts(kind: str) -> dict[str, dict[str, Any]]:
     """Read the parts that have a table of this name."""
     found: dict[str, dict[str, Any]] = {n: boards.part(n) for n in boards.names("parts")}
     return {name: facts for name, facts in found.items() if kind in facts}
+
+
+@places.cached
+def own_currents_a(charger: str | None, converter: str | None) -> tuple[float, float, float, float]:
+    """Return what a supply's chips take for themselves, each counted whole: always, in light and in the dark; beside
+    that, with the output on and off."""
+    return _engine.own_currents_a(boards.library(), charger, converter)
 
 
 # --- Light -----------------------------------------------------------------------------------
@@ -156,7 +163,7 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
         return Light(panel, time_s, power_w, {"climate": f"trace {path.name}"})
     key = hashlib.sha256(repr((sorted(climate.items()), panel)).encode())
     key.update(json.dumps(boards.part(panel), sort_keys=True).encode())
-    key.update(Path(harvest.__file__).read_bytes())
+    key.update(Path(harvest.__file__).read_bytes() + measuring.engine_id())
     if "latitude_deg" not in climate:
         key.update(harvest.weather_path(str(climate.get("weather", harvest.DEFAULT_WEATHER))).read_bytes())
     path = boards.cache_dir() / "light" / f"{key.hexdigest()}.npz"
@@ -183,7 +190,7 @@ def _computed(climate: Mapping[str, Any], panel: str) -> Light:
         "azimuth_deg": float(climate.get("azimuth_deg", 180.0)),
         "shading": float(climate.get("shading", 1.0)),
     }
-    loaded = harvest.Panel.load(panel)
+    loaded = _panel(panel)
     if "latitude_deg" in climate:
         year = harvest.clear_sky(
             float(climate["latitude_deg"]),
@@ -197,6 +204,11 @@ def _computed(climate: Mapping[str, Any], panel: str) -> Light:
         year = harvest.sunlight("01-01", days=DAYS, step_s=HOUR_S, panel=loaded, weather=weather, **plane)
     ends = harvest.bounds(loaded, year.irradiance_w_m2)
     return Light(panel, year.time_s, year.power_w, year.provenance, ends)
+
+
+@places.cached
+def _panel(part: str) -> harvest.Panel:
+    return harvest.Panel.load(part)
 
 
 # --- Harvested supplies ----------------------------------------------------------------------
@@ -261,8 +273,7 @@ class Harvested:
     @property
     def panel_w(self) -> float:
         """Return the panel's rated power."""
-        facts = parts("panel")[self.panel]["panel"]
-        return float(facts["v_mp_v"]) * float(facts["i_mp_mA"]) * 1e-3
+        return _panel(self.panel).engine.rated_w
 
     def table(self) -> dict[str, Any]:
         """Return the table [supply] of a scenario."""
@@ -310,9 +321,8 @@ class Harvested:
         engine has it."""
         if self.output is None:
             return float(parts("harvester")[self.harvester]["harvester"]["quiescent_on_uW"]) * 1e-6
-        facts = parts("converter")[self.output]["converter"]
-        charger_a = float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9
-        return float(facts["quiescent_uA"]) * 1e-6 * v_v + charger_a / self.v_on_v * v_v**2
+        charger_a, _, converter_a, _ = own_currents_a(self.harvester, self.output)
+        return converter_a * v_v + charger_a / self.v_on_v * v_v**2
 
     def drawn_at_w(self, drawn_w: Array, v_v: float) -> Array:
         """Return what the store gives at a voltage for loads for which it gives `drawn_w` at its middle one."""
@@ -356,7 +366,8 @@ class Harvested:
         on_j = self.store.cut_j + self.store.on_j
         if self.output is None:
             return float(parts("harvester")[self.harvester]["harvester"]["quiescent_off_uW"]) * 1e-6 / on_j
-        return float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9 * self.v_on_v / on_j
+        charger_a, _, _, disabled_a = own_currents_a(self.harvester, self.output)
+        return (charger_a + disabled_a) * self.v_on_v / on_j
 
     def charged_cold_w(self, power_w: Array) -> Array:
         """Return what reaches a store that is too low for the charger's converter."""
@@ -478,6 +489,17 @@ def harvested(allow: Mapping[str, Sequence[str]]) -> tuple[list[Harvested], list
     return found, refused
 
 
+def sunlit(some: Sequence[Harvested], climate: Mapping[str, Any]) -> tuple[list[Harvested], list[str]]:
+    """Leave out panels that are told by indoor light where the climate is the sun's, and say so of each."""
+    if "constant_w" in climate or "trace" in climate:
+        return list(some), []
+    indoor = {s.panel for s in some if _panel(s.panel).in_lux}
+    told = [
+        f"{panel}: its datasheet tells it in lux, under indoor light, and not in the sun" for panel in sorted(indoor)
+    ]
+    return [s for s in some if s.panel not in indoor], told
+
+
 def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Harvested | str:
     """Put a supply together as the engine does, or say why it cannot be."""
     start_j = cold_v = 0.0
@@ -489,6 +511,8 @@ def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Har
         facts = parts("charger")[harvester]["charger"]
         v_on_v, v_cut_v = float(facts["v_ok_rising_V"]), float(facts["v_ok_falling_V"])
         v_max_v, cold_v = float(facts["v_ov_V"]), float(facts["cold_until_V"])
+        behind = parts("converter")[output]["converter"]
+        v_on_v, v_cut_v = max(v_on_v, float(behind["v_start_V"])), max(v_cut_v, float(behind["v_in_min_V"]))
     own = parts("cell" if is_cell else "capacitor")[part]["cell" if is_cell else "capacitor"]
     if is_cell:
         v_cut_v = max(v_cut_v, float(own["v_end_V"]))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -118,7 +118,7 @@ def direct_places(
     weights = {b: measuring.PowerSet(requirements.power_set, b) for b in board_names}
     for battery in direct:
         for board in board_names:
-            low_v, high_v = rail_limits(board, sends(requirements))
+            low_v, high_v = rail_limits(board, sends(requirements), requirements.radio)
             if max(battery.cell.open_v) > high_v:
                 continue
             rows = []
@@ -142,14 +142,16 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
 
 
 @places.cached
-def rail_limits(board: str, with_radio: bool) -> tuple[float, float]:
-    """Return the least and the highest supply of a board's chip, and of its radio where something is sent."""
+def rail_limits(board: str, with_radio: bool, other: str | None = None) -> tuple[float, float]:
+    """Return the least and the highest supply of a board's chip, and of its radio where something is sent; `other` is
+    the radio that it carries instead."""
     facts: Any = boards.board(board)
     device = boards.device(facts["device"])
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
     low_v, high_v = min(v for _, v, _ in levels), float(device["supply"]["vcc_max_V"])
-    if with_radio and "radio" in facts:
-        radio: Any = boards.part(facts["radio"]["part"])
+    if with_radio and (other is not None or "radio" in facts):
+        part = facts["radio"]["part"] if other is None else radios.of_board(board, other).part
+        radio: Any = boards.part(part)
         low_v = max(low_v, float(radio["radio"]["vcc_min_v"]))
         high_v = min(high_v, float(radio["radio"]["vcc_max_v"]))
     return low_v, high_v
@@ -189,17 +191,18 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
     rows = []
     link = requirements.link
     for board, vcc_v in frame[["board", "vcc_v"]].drop_duplicates().itertuples(index=False):
-        waiting = asleep.of_board(board, vcc_v, requirements.power_set)
+        carried = requirements.radio
+        waiting = asleep.of_board(board, vcc_v, requirements.power_set, carried)
         row: dict[str, Any] = {"board": board, "vcc_v": vcc_v, "dbm": np.nan, "link_margin_db": np.inf}
         row |= {"tx_w": 0.0, "dbm_worst": np.nan, **{f"{of}_s": 0.0 for of in AIR}}
         for i, end in enumerate(ENDS):
             row |= {f"cpu{end}_w": waiting.total_w[i], f"beside{end}_w": waiting.beside_w[i], f"rx{end}_w": 0.0}
         row |= {f"{of}{end}_j": 0.0 for of in AIR for end in (*ENDS, "_worst")}
-        low_v, high_v = rail_limits(board, sends(requirements))
+        low_v, high_v = rail_limits(board, sends(requirements), carried)
         # Straight on a cell it has started at the full cell's voltage; a regulated rail must let it start.
         row["legal"] = max(low_v, measuring.starts_from_v(board)) - 1e-9 <= vcc_v <= high_v + 1e-9
-        if _has_radio(board):
-            radio = radios.of_board(board)
+        if carried is not None or _has_radio(board):
+            radio = radios.of_board(board, carried)
             if sends(requirements):
                 for end, value in zip(ENDS, radio.power_w(radio.receive, vcc_v), strict=True):
                     row[f"rx{end}_w"] = value
@@ -210,7 +213,7 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
                 row["dbm_worst"] = np.nan if worst is None else worst
                 most = max(radio.send)
                 priced, strong = (
-                    radios.prices(radio.name, most if d is None else d, vcc_v, link.listen_s) for d in (dbm, worst)
+                    radios.prices(radio, most if d is None else d, vcc_v, link.listen_s) for d in (dbm, worst)
                 )
                 row["tx_w"] = radio.power_w(radio.send[most if dbm is None else dbm], vcc_v)[0]
                 for of in AIR:
@@ -631,7 +634,11 @@ def battery_life(
     share = _share_above(one, cutoff_v[at], peak_a[at])
     mean_v = one.mean_v(share)
     if one.kind == "linear":
-        drawn_w[at] = (mean_w[at] / vcc_v[at] + float(facts["quiescent_uA"]) * 1e-6) * mean_v
+        idle_a, _, converter_a, _ = supply.own_currents_a(None, str(one.converter))
+        drawn_w[at] = (mean_w[at] / vcc_v[at] + idle_a + converter_a) * mean_v
+    if one.kind == "assisting":
+        idle_a, _, _, disabled_a = supply.own_currents_a(None, str(one.converter))
+        drawn_w[at] = mean_w[at] + (idle_a + disabled_a) * mean_v
     energy_j = charge_c * share * mean_v
     below_j = charge_c * (1.0 - share) * mean_v
     life[at] = np.where(share > 0, supply.life_s(energy_j, drawn_w[at], rate, below_j), 0.0)
@@ -724,6 +731,10 @@ def field(
     """Bring everything together that a plan chooses from; `frame` as `points` gives it, if it is known."""
     # Before the operations are counted, which takes longer: it may refuse a part.
     harvested, refused = supply.harvested(requirements.allow) if requirements.climate is not None else ([], [])
+    harvested = _bounded(requirements, harvested, refused)
+    if requirements.climate is not None:
+        harvested, indoor = supply.sunlit(harvested, requirements.climate)
+        refused = [*refused, *indoor]
     frame = points(requirements, progress) if frame is None else frame
     table = loads(requirements, frame)
     if table.empty:
@@ -735,11 +746,39 @@ def field(
     batteries = []
     if requirements.lifetime_s is not None:
         batteries = supply.batteries(requirements.allow, sorted(table.board.unique()))
+        batteries = _bounded(requirements, batteries, refused)
     if not harvested and not batteries:
         raise SunsealError(f"`{requirements.name}`: the allowed parts make no supply: {'; '.join(refused)}")
     if requirements.weights["prices"]:
         _priced(requirements, table, [*harvested, *batteries])
     return Field(requirements, table, harvested, batteries, lights, carried, refused, frame)
+
+
+S = TypeVar("S", supply.Harvested, supply.Battery)
+
+
+def _bounded(requirements: Requirements, supplies: list[S], refused: list[str]) -> list[S]:
+    """Leave out what is too heavy or too large, and what nobody says that of; the reasons go to `refused`.
+
+    Stores and panels count; chips weigh some hundredths of a gram.
+    """
+    found = supplies
+    for key, bound in (("mass_g", requirements.mass_g), ("volume_cm3", requirements.volume_cm3)):
+        if bound is None:
+            continue
+        facts = {p: boards.part(p) for s in found for p in s.parts}
+        told = {p: f.get(key) for p, f in facts.items() if {"capacitor", "cell", "panel"} & f.keys()}
+        unknown_of = sorted(p for p, value in told.items() if value is None)
+        refused += [f"{p}: its file has no {key}, so it cannot be held against bounds.{key}" for p in unknown_of]
+        kept = []
+        for one in (s for s in found if not set(unknown_of) & set(s.parts)):
+            whole = sum(float(told.get(p) or 0.0) for p in one.parts)
+            if whole <= bound:
+                kept.append(one)
+            else:
+                refused.append(f"{one.name}: {key} is {whole:g}, and bounds.{key} {bound:g}")
+        found = kept
+    return found
 
 
 def _priced(
