@@ -382,6 +382,10 @@ impl Node {
         let harvest = match (given, &scenario.harvest.trace, scenario.harvest.constant_w) {
             (Some(h), _, _) => h,
             (None, Some(path), _) => HarvestTrace::load(path)?,
+            (None, None, _) if scenario.harvest.source.is_some() => {
+                let source = scenario.harvest.source.as_ref();
+                source.map_or_else(|| HarvestTrace::constant(0.0, need), |s| s.trace(need))?
+            }
             (None, None, _) if scenario.harvest.law().is_some() => {
                 scenario.harvest.play(need, scenario.seed)?
             }

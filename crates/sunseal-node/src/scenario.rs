@@ -180,6 +180,8 @@ sunseal_data::optional! {
         pub markov: Markov,
         /// A day of a typical year's weather, which `sunseal simulate` turns into a trace.
         pub sunlight: Sunlight,
+        /// An open-circuit voltage behind a resistance: a thermoelectric generator, a rectified piezo, a rectenna.
+        pub source: SourceChoice,
     }
 }
 
@@ -192,6 +194,7 @@ impl HarvestChoice {
             ("periodic", self.periodic.is_some()),
             ("markov", self.markov.is_some()),
             ("sunlight", self.sunlight.is_some()),
+            ("source", self.source.is_some()),
         ];
         let given: Vec<_> = lights.iter().filter(|l| l.1).map(|l| l.0).collect();
         if given.len() > 1 {
@@ -214,6 +217,33 @@ impl HarvestChoice {
             }
         }
         Ok(())
+    }
+}
+
+/// A source that is no light, over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceChoice {
+    /// When each voltage and resistance begins to hold; the last holds to the end.
+    #[serde(default = "at_once")]
+    pub time_s: Vec<f64>,
+    /// Voltages without a load.
+    pub v_oc_v: Vec<f64>,
+    /// Internal resistances.
+    pub r_ohm: Vec<f64>,
+}
+
+fn at_once() -> Vec<f64> {
+    vec![0.0]
+}
+
+impl SourceChoice {
+    /// What it offers for so long.
+    pub(crate) fn trace(&self, duration_s: f64) -> Result<HarvestTrace, HarvestError> {
+        let mut edge_s = self.time_s.clone();
+        // What begins later than the run ends is not asked for.
+        edge_s.push(edge_s.last().map_or(duration_s, |last| duration_s.max(last + 1.0)));
+        HarvestTrace::from_sources(edge_s, &self.v_oc_v, &self.r_ohm)
     }
 }
 

@@ -285,6 +285,54 @@ impl HarvestTrace {
         Ok(Self { kind, provenance: Vec::new() })
     }
 
+    /// A source of open-circuit voltages behind resistances, such as a thermoelectric generator, a rectified piezo or
+    /// a rectenna: each holds until the next time, so there is one time more than voltages.
+    ///
+    /// # Errors
+    /// If a figure is not sound; the sentence names its place, from 1.
+    pub fn from_sources(
+        edge_s: Vec<f64>,
+        v_oc_v: &[f64],
+        r_ohm: &[f64],
+    ) -> Result<Self, HarvestError> {
+        let bad = |row: usize, reason: String| Err(Place::ARRAYS.bad(row, reason));
+        if v_oc_v.len() != r_ohm.len() || edge_s.len() != v_oc_v.len() + 1 || v_oc_v.is_empty() {
+            return bad(
+                0,
+                format!(
+                    "{} voltages, {} resistances and {} times; give one of each for each time, and a time at which the last ends",
+                    v_oc_v.len(),
+                    r_ohm.len(),
+                    edge_s.len()
+                ),
+            );
+        }
+        if let Some(i) = edge_s.windows(2).position(|w| w[1] <= w[0] || !w[1].is_finite()) {
+            return bad(
+                i + 1,
+                format!("time_s goes from {} to {}; it must grow", edge_s[i], edge_s[i + 1]),
+            );
+        }
+        let mut light = Vec::with_capacity(v_oc_v.len());
+        for (i, (&v, &r)) in v_oc_v.iter().zip(r_ohm).enumerate() {
+            if !v.is_finite() || v < 0.0 || !r.is_finite() || r <= 0.0 {
+                return bad(
+                    i,
+                    format!(
+                        "{v} V behind {r} ohm; the voltage is zero or more, the resistance above zero"
+                    ),
+                );
+            }
+            light.push(match v > 0.0 {
+                true => IvCurve::new(&[0.0, v], &[v / r, 0.0])
+                    .map_err(|reason| Place::ARRAYS.bad(i, reason))?
+                    .into(),
+                false => Light::default(),
+            });
+        }
+        Ok(Self { kind: Kind::Curves { edge_s, light }, provenance: Vec::new() })
+    }
+
     /// The same power always.
     ///
     /// # Errors

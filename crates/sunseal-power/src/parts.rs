@@ -500,7 +500,8 @@ sourced! {
 }
 
 /// Keys of a part's file beside the table of its kind.
-const KEYS: [&str; 7] = ["name", "title", "chip", "tolerance", "gap", "partial", "note"];
+const KEYS: [&str; 9] =
+    ["name", "title", "chip", "tolerance", "gap", "partial", "note", "mass_g", "volume_cm3"];
 
 /// Reads table `[<kind>]` of a part: `capacitor`, `cell`, `harvester`, `charger`, `converter`, `panel`, `radio`,
 /// `fpga` or `peripheral`.

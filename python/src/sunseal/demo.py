@@ -362,6 +362,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
     out += [
         (f"  {name}", joules(j)) for name, j in sorted(energy["by_component_j"].items(), key=lambda kv: -kv[1]) if j > 0
     ]
+    out += [("  never used", sentence) for sentence in closing.get("untouched", [])]
     out += _by_function(closing.get("functions", []))
     if not closing.get("residual_known", True):
         out.append(("  not counted", f"the residual current of {closing['board']}: nobody's measurement is known here"))

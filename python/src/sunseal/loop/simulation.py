@@ -15,6 +15,7 @@ from sunseal import _engine, boards, citing, coprocessor, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.measurement import measuring, oracle, switching
+from sunseal.units import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +95,24 @@ class Played:
             "lost_by_j": lost,
         }
 
+    def untouched(self) -> list[str]:
+        """Say of a radio that the program never spoke to what it took: it stays as it powered up, which costs."""
+        items = self.record["energy"]["load"]["items"]
+        mine = [i for i in items if i["component"] == "radio" and i["kind"] == "state"]
+        stays = {i["name"] for i in mine} - {"off", "startup"}
+        if not stays:
+            return []
+        with places.beside(self.folder):
+            serial = boards.board(str(self.record["board"])).get("radio", {}).get("serial", "")
+        spoken = any(i["kind"] == "event" and i["component"] in (serial, "radio") and i["count"] for i in items)
+        joules, all_j = (sum(i["energy_j"]["typ"] for i in some) for some in (mine, items))
+        if len(stays) != 1 or spoken or not joules > 0:
+            return []
+        return [
+            f"the program never spoke to the radio, which stayed {stays.pop()} as it powers up: {show(joules, 'J')} of "
+            f'{show(all_j, "J")} went there; put it to sleep, or leave it out by `radio = "none"` in the scenario'
+        ]
+
     def closing(self) -> dict[str, Any]:
         """Return the figures that stand at the end of a run. No wall clock: same run, same bytes."""
         record = self.record
@@ -112,6 +131,7 @@ class Played:
             "energy_balance_rel": record["energy"]["balance_rel"],
             "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
             **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
+            **({"untouched": untouched} if (untouched := self.untouched()) else {}),
             **{key: record[key] for key in ("functions", "window", "coupons", "load") if record.get(key) is not None},
         }
 

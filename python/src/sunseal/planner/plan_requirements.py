@@ -115,6 +115,9 @@ class Requirements:
     power_set: str
     radio: str | None
     """What each board carries instead of its own radio."""
+    mass_g: float | None
+    volume_cm3: float | None
+    """Bounds of a supply's parts together."""
     told: dict[str, Any] = field(repr=False)
     """As it stands in the file."""
     folder: Path = field(repr=False)
@@ -258,6 +261,9 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         raise SunsealError(
             f"`{file}`: nothing says what feeds the node: give [climate] for a harvester, or [battery] with `lifetime`"
         )
+    bounds = whole.table("bounds")
+    mass_g, volume_cm3 = bounds.take("mass_g", _number(0.0), None), bounds.take("volume_cm3", _number(0.0), None)
+    bounds.end()
     memory = whole.table("memory")
     flash_bytes, ram_bytes = memory.take("flash", _bytes, None), memory.take("ram", _bytes, None)
     memory.end()
@@ -302,6 +308,8 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         uncertainty=Uncertainty(**ends),
         power_set=power_set,
         radio=radio,
+        mass_g=mass_g,
+        volume_cm3=volume_cm3,
         told=dict(told),
         folder=folder or Path(),
     )

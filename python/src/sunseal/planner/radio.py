@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a message costs on the air, by a radio's currents and the link layer (docs/reference/link.md).
 
-How long a packet lasts is the engine's to say (`sunseal_radio::MessagePart`): bits at a rate, or LoRa's symbols. A body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is
-the bare product of bits and power as Piotrowski 2006 has it, for the reproduction alone.
+How long a packet lasts is the engine's to say (`sunseal_radio::MessagePart`): bits at a rate, or LoRa's symbols. A
+body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is the
+bare product of bits and power as Piotrowski 2006 has it, for the reproduction alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any
 
 from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError, unknown
-
 
 HEADER_BYTES, FRAGMENT_BYTES, FRAGMENTS_MAX = 5, 56, 16
 """A frame's header, what it carries, and how many make a message: the table `Packet and frame` of link.md."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -118,7 +118,7 @@ def direct_places(
     weights = {b: measuring.PowerSet(requirements.power_set, b) for b in board_names}
     for battery in direct:
         for board in board_names:
-            low_v, high_v = rail_limits(board, sends(requirements), carried)
+            low_v, high_v = rail_limits(board, sends(requirements), requirements.radio)
             if max(battery.cell.open_v) > high_v:
                 continue
             rows = []
@@ -143,8 +143,8 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
 
 @places.cached
 def rail_limits(board: str, with_radio: bool, other: str | None = None) -> tuple[float, float]:
-    """Return the least and the highest supply of a board's chip, and of its radio, or the `other` that it carries, where
-    something is sent."""
+    """Return the least and the highest supply of a board's chip, and of its radio where something is sent; `other` is
+    the radio that it carries instead."""
     facts: Any = boards.board(board)
     device = boards.device(facts["device"])
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
@@ -731,6 +731,7 @@ def field(
     """Bring everything together that a plan chooses from; `frame` as `points` gives it, if it is known."""
     # Before the operations are counted, which takes longer: it may refuse a part.
     harvested, refused = supply.harvested(requirements.allow) if requirements.climate is not None else ([], [])
+    harvested = _bounded(requirements, harvested, refused)
     if requirements.climate is not None:
         harvested, dark = supply.lit(harvested, requirements)
         refused = [*refused, *dark]
@@ -745,11 +746,39 @@ def field(
     batteries = []
     if requirements.lifetime_s is not None:
         batteries = supply.batteries(requirements.allow, sorted(table.board.unique()))
+        batteries = _bounded(requirements, batteries, refused)
     if not harvested and not batteries:
         raise SunsealError(f"`{requirements.name}`: the allowed parts make no supply: {'; '.join(refused)}")
     if requirements.weights["prices"]:
         _priced(requirements, table, [*harvested, *batteries])
     return Field(requirements, table, harvested, batteries, lights, carried, refused, frame)
+
+
+S = TypeVar("S", supply.Harvested, supply.Battery)
+
+
+def _bounded(requirements: Requirements, supplies: list[S], refused: list[str]) -> list[S]:
+    """Leave out what is too heavy or too large, and what nobody says that of; the reasons go to `refused`.
+
+    Stores and panels count; chips weigh some hundredths of a gram.
+    """
+    found = supplies
+    for key, bound in (("mass_g", requirements.mass_g), ("volume_cm3", requirements.volume_cm3)):
+        if bound is None:
+            continue
+        facts = {p: boards.part(p) for s in found for p in s.parts}
+        told = {p: f.get(key) for p, f in facts.items() if {"capacitor", "cell", "panel"} & f.keys()}
+        unknown_of = sorted(p for p, value in told.items() if value is None)
+        refused += [f"{p}: its file has no {key}, so it cannot be held against bounds.{key}" for p in unknown_of]
+        kept = []
+        for one in (s for s in found if not set(unknown_of) & set(s.parts)):
+            whole = sum(float(told.get(p) or 0.0) for p in one.parts)
+            if whole <= bound:
+                kept.append(one)
+            else:
+                refused.append(f"{one.name}: {key} is {whole:g}, and bounds.{key} {bound:g}")
+        found = kept
+    return found
 
 
 def _priced(
