@@ -200,6 +200,8 @@ def _requirements() -> Schema:
         safety=_number(1),
         weather=TEXT,
         trace=TEXT,
+        lux=TEXT,
+        light={"enum": ["led", "fluorescent"]},
         constant_w=_number(above=0),
         latitude_deg=_number(-90, 90),
         clearness=_number(above=0, high=1),

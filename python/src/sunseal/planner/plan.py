@@ -263,7 +263,7 @@ def _beside(
         margins = _margins(everything.requirements, row, case, swings)
         return all(m.sure for m in margins), margins[-1].low
 
-    told = pd.Series({"cost": first.cost, "energy_margin": first.margins[-1].value})
+    told = pd.Series({"cost": first.cost, "energy_margin": first.margins[-1].value, "panel": first.row["panel"] or ""})
     said = name_of, lambda row: _case(everything, row), low_end
     return surest.beside(everything, candidates, told, (not first.unsure, first.margins[-1].low), said)
 

@@ -460,6 +460,8 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     readers: tuple[tuple[str, Callable[[Any, str], Any]], ...] = (
         ("weather", _text),
         ("trace", _text),
+        ("lux", _text),
+        ("light", _text),
         ("constant_w", _number(0.0, above=True)),
         ("latitude_deg", _number(-90.0, 90.0)),
         ("clearness", _number(0.0, 1.0, above=True)),
@@ -473,7 +475,7 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
         if value is not None:
             found[key] = value
     table.end()
-    kinds = [k for k in ("weather", "trace", "constant_w", "latitude_deg") if k in found]
+    kinds = [k for k in ("weather", "trace", "lux", "constant_w", "latitude_deg") if k in found]
     if len(kinds) > 1:
         raise SunsealError(f"{table.name(kinds[1])} stands beside `{kinds[0]}`; a node has one climate")
     if "latitude_deg" in found and "clearness" not in found:
@@ -484,6 +486,10 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     for key in ("clearness", "air_c"):
         if key in found and "latitude_deg" not in found:
             raise SunsealError(f"{table.name(key)} belongs to `latitude_deg`")
+    if "light" in found and "lux" not in found:
+        raise SunsealError(f"{table.name('light')} belongs to `lux`, a profile of indoor light")
+    if "lux" in found and (own := [k for k in ("tilt_deg", "azimuth_deg") if k in found]):
+        raise SunsealError(f"{table.name(own[0])} stands beside `lux`, the light on the panel itself")
     if kinds and kinds[0] in ("trace", "constant_w"):
         for key in ("tilt_deg", "azimuth_deg", "shading"):
             if key in found:

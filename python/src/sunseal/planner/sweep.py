@@ -733,8 +733,8 @@ def field(
     harvested, refused = supply.harvested(requirements.allow) if requirements.climate is not None else ([], [])
     harvested = _bounded(requirements, harvested, refused)
     if requirements.climate is not None:
-        harvested, indoor = supply.sunlit(harvested, requirements.climate)
-        refused = [*refused, *indoor]
+        harvested, dark = supply.lit(harvested, requirements)
+        refused = [*refused, *dark]
     frame = points(requirements, progress) if frame is None else frame
     table = loads(requirements, frame)
     if table.empty:
