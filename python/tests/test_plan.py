@@ -26,7 +26,6 @@ from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
 from sunseal.planner import (
     choosing,
-    lifetime,
     operations,
     plan,
     plan_confirm,
@@ -301,22 +300,6 @@ def test_where_outages_are_allowed_the_hourly_year_is_never_the_kinder_one(tmp_p
         if hourly_w > 1e-7:
             parts.append(hourly_w / engines_edge_w(one, light.trace, 0.8, hourly_w))
     assert len(parts) >= 8 and max(parts) < 1.02, parts
-
-
-def test_a_battery_without_resistance_lasts_as_lifetime_says() -> None:
-    cell = lifetime.Cell.load("two-aa-piotrowski2006")
-    ideal = supply.Battery(cell, None, "direct", (0.0,) * len(cell.charge), 1.6)
-    cutoff_v = 2.4
-    share = ideal.share_above(np.array([cutoff_v]), np.array([1e-3]))
-    mean_v = ideal.mean_v(share)
-    above_j, below_j = (cell.capacity_c * part * mean_v for part in (share, 1.0 - share))
-    life = supply.life_s(above_j, np.array([1e-4]), cell.self_discharge_per_year, below_j)
-    use = lifetime.Use("sign", "telosb", 3.0, 6e-2, 1.0, 0.0, 0.0, 4e-5 * 600 / 599 * 0, 600.0)
-    assert life[0] == pytest.approx(lifetime.of(use, cell, cutoff_v).lifetime_s, rel=0.01)
-    # A cell's resistance only ever shortens it, and the more current the more.
-    weak = replace(ideal, ohms=(20.0,) * len(cell.charge))
-    shares = weak.share_above(np.full(3, cutoff_v), np.array([1e-4, 1e-3, 1e-2]))
-    assert share[0] > shares[0] > shares[1] > shares[2]
 
 
 # --- What would have to give way -------------------------------------------------------------

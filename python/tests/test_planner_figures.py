@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import re
 import tomllib
@@ -26,7 +25,6 @@ from sunseal.planner.plan_requirements import Requirements
 
 YEAR_S = 365.25 * 86_400.0
 DEMAND = size.Demand(2e-3, 0.2, 1e-3, 0.05, 1e-5, 100.0, 2.0, 0.125)
-CELL = lifetime.Cell("made up", "Made up", 3600.0, (0.0, 0.5, 1.0), (2.0, 3.0, 4.0), 0.0, "here")
 
 
 def told(part: str, kind: str) -> Any:
@@ -150,39 +148,15 @@ def test_a_board_brings_its_own_supply() -> None:
 # --- lifetime --------------------------------------------------------------------------------
 
 
-def test_a_cells_curve_is_charge_and_energy() -> None:
-    assert [CELL.share_above(v) for v in (1.0, 2.0, 2.5, 3.0, 3.5, 4.0, 9.0)] == near([1, 1, 0.75, 0.5, 0.25, 0, 0])
-    assert CELL.energy_j() == near(3600 * 3.0)
-    assert CELL.energy_j(3.0) == near(1800 * 3.5)
-    assert CELL.energy_j(2.5, 3.5) == near(900 * 2.75 + 900 * 3.25)
-    assert CELL.energy_j(3.5, 2.5) == 0.0 and CELL.energy_j(3.0, 3.0) == 0.0
-
-
-@pytest.mark.parametrize("part", lifetime.cells())
-def test_a_cell_is_what_its_file_says(part: str) -> None:
-    facts, cell = told(part, "cell"), lifetime.Cell.load(part)
-    row = facts.get("cells_in_series", 1)
-    assert cell.capacity_c == near(facts["capacity_mAh"] * 3.6)
-    assert cell.charge == near([at / 100 for at, _ in facts["ocv_V"]])
-    assert cell.open_v == near([v * row for _, v in facts["ocv_V"]])
-    assert cell.self_discharge_per_year == near(facts.get("self_discharge_percent_per_year", 0) / 100)
-    assert cell.part == part and cell.source == facts["source"]
-
-
-def test_a_switched_converter_is_what_its_table_says() -> None:
-    boost = lifetime.Boost.load("ti-tps61000")
-    assert boost.quiescent_a == near(50e-6) and boost.v_in_min_v == 0.8
-    assert boost.efficiency(2.4, 3.0 * 10e-3, 3.0) == near(0.87)
-    # Half way between two points on a logarithm of the current, and between two voltages.
-    assert boost.efficiency(2.1, 3.0 * math.sqrt(10.0) * 1e-3, 3.0) == near((0.74 + 0.83 + 0.78 + 0.87) / 4)
-    assert boost.efficiency(9.0, 0.0, 3.0) == near(0.60)
-    assert boost.drawn_w(2.4, 0.03, 3.0) == near(0.03 / 0.87 + 50e-6 * 2.4)
-    with pytest.raises(SunsealError, match="switched converter"):
-        lifetime.Boost.load("ti-tps7a02")
-
-
 def use(**changes: float) -> lifetime.Use:
-    fields = {"energy_j": 6e-3, "time_s": 0.5, "radio_j": 2e-3, "radio_s": 0.1, "sleep_w": 1e-5, "period_s": 60.0}
+    fields: dict[str, Any] = {
+        "energy_j": 6e-3,
+        "time_s": 0.5,
+        "radio_j": 2e-3,
+        "radio_s": 0.1,
+        "sleep_w": 1e-5,
+        "period_s": 60.0,
+    }
     return lifetime.Use("sign", "telosb", 3.0, **{**fields, **changes})
 
 
@@ -191,69 +165,6 @@ def test_what_a_node_does_has_a_mean() -> None:
     assert use(beside_w=4e-5).mean_w == near(8e-3 / 60 + 1e-5 * 0.99 + 4e-7)
     endless = use(period_s=0.0, beside_w=4e-5)
     assert endless.duty == 1.0 and endless.mean_w == near(8e-3 / 0.6 + 4e-5)
-    # One after the other without pause can just be done.
-    assert lifetime.of(use(period_s=0.6), CELL, 2.0).duty_percent == near(100.0)
-
-
-def test_a_battery_runs_down() -> None:
-    got = lifetime.of(use(), CELL, 3.0)
-    mean_w = 8e-3 / 60 + 1e-5 * 0.99
-    assert got.available_j == near(6300.0) and got.unused_j == near(4500.0)
-    assert got.lifetime_s == near(6300.0 / mean_w) and got.lifetime_h == near(got.lifetime_s / 3600)
-    assert got.operations == near(got.lifetime_s / 60) and got.mean_w == near(mean_w)
-    assert got.duty_percent == near(1.0) and got.radio_share == near(0.25)
-    assert got.self_discharged_j == pytest.approx(0.0, abs=1e-9) and got.converter_lost_j == 0.0
-    assert lifetime.of(use(period_s=0.0), CELL, 3.0).operations == near(6300.0 / (8e-3 / 0.6) / 0.6)
-    with pytest.raises(SunsealError, match="never runs"):
-        lifetime.of(use(), CELL, 4.0)
-    shown = got.to_dict()
-    assert (shown["sleep_w"], shown["compute_j"], shown["radio_j"]) == (1e-5, 6e-3, 2e-3)
-    assert shown["asleep"] is None and shown["exchange"] is None and "question" not in shown
-
-
-@pytest.mark.parametrize("kept", [1.0, 0.9])
-def test_a_battery_with_a_converter_runs_down_in_small_steps(kept: float) -> None:
-    """The same, played by the thousandth of the charge: cells alone, then the converter, self-discharge beside both."""
-    boost, cell = lifetime.Boost.load("ti-tps61000"), dataclasses.replace(CELL, self_discharge_per_year=1.0 - kept)
-    rate = (1.0 - kept) / YEAR_S
-    got = lifetime.of(use(period_s=1.0), cell, 2.9, boost)
-    mean_w = 8e-3 + 1e-5 * 0.4
-    time_s = leaked_j = lost_j = 0.0
-    steps = np.linspace(1.0, 0.0, 4001)
-    for high, low in itertools.pairwise(steps):
-        volts = 2.0 + 2.0 * (high + low) / 2
-        helped = volts < 2.9
-        drawn_w = boost.drawn_w(volts, mean_w, 3.0) if helped else mean_w
-        whole_j = 3600.0 * (high - low) * volts
-        took_s = whole_j / (drawn_w + rate * 3600.0 * (high + low) / 2 * volts)
-        time_s, lost_j = time_s + took_s, lost_j + (drawn_w - mean_w) * took_s
-        leaked_j += whole_j - drawn_w * took_s
-    assert got.available_j == near(10_800.0, 1e-6) and got.unused_j == pytest.approx(0.0, abs=1e-6)
-    assert got.lifetime_s == near(time_s, 0.02)
-    assert got.converter_lost_j == near(lost_j, 0.03)
-    assert got.available_j == near(mean_w * got.lifetime_s + got.converter_lost_j + got.self_discharged_j, 0.02)
-    alone = lifetime.of(use(period_s=1.0), cell, 2.9)
-    assert alone.self_discharged_j == near(alone.available_j - mean_w * alone.lifetime_s)
-    if kept < 1:
-        assert alone.self_discharged_j > 0.0
-
-
-def test_all_of_a_cell_discharges_itself_what_lies_below_the_cut_off_too() -> None:
-    # One voltage, 0.75 of the charge above the cut-off: dq/dt = -P / V - k q from Q to Q / 4.
-    cell = dataclasses.replace(CELL, charge=(0.0, 0.25, 0.2501, 1.0), open_v=(1.0, 1.0, 3.0, 3.0))
-    cell = dataclasses.replace(cell, self_discharge_per_year=0.1)
-    rate, got = 0.1 / YEAR_S, lifetime.of(use(period_s=1e4), cell, 2.9)
-    mean_w, leak_w = got.mean_w, rate * 3600.0 * 3.0
-    assert got.lifetime_s == near(math.log((mean_w + leak_w) / (mean_w + leak_w / 4)) / rate, 1e-3)
-
-
-def test_a_converter_that_loses_nothing_but_its_own_current() -> None:
-    # A load P and as many amperes as watts: t is the integral of dq / (P / V + I), 1800 C to a volt from 4 V to 2 V.
-    mean_w = use().mean_w
-    lossless_boost = lifetime.Boost("made up", mean_w, 0.8, (1.0,), (1e-3,), ((1.0,),))
-    got = lifetime.of(use(), CELL, 4.0, lossless_boost)
-    assert got.lifetime_s == near(1800.0 / mean_w * (2.0 - math.log(5.0 / 3.0)), 1e-4)
-    assert got.converter_lost_j == near(10_800.0 - mean_w * got.lifetime_s, 1e-4)
 
 
 # --- asleep and radio ------------------------------------------------------------------------
@@ -486,7 +397,7 @@ def test_a_harvester_and_its_capacitor() -> None:
 
 def test_a_charger_a_switching_output_and_a_rechargeable_cell() -> None:
     s = made("ti-bq25570", "ti-bq25570", "li-ion-lir2450", True)
-    cell = lifetime.Cell.load("li-ion-lir2450")
+    cell = lifetime.battery("li-ion-lir2450")
     assert (s.v_cut_v, s.v_on_v, s.v_max_v) == (2.75, 2.8, 4.18) and s.start_j == 0.0
     assert s.store.is_cell and s.store.capacitance_f == 0.0 and s.store.esr_ohm == near((1.2 + 0.6 + 0.4) / 3)
     assert s.store.full_j == cell.energy_j(2.75, 4.18) == s.store.begin_j
@@ -599,28 +510,6 @@ def stub_parts(monkeypatch: pytest.MonkeyPatch, **kinds: dict[str, dict[str, Any
 
 
 CHARGER = {"v_ok_rising_V": 2.8, "v_ok_falling_V": 2.4, "v_ov_V": 3.5, "cold_until_V": 1.5}
-
-
-def test_a_cell_is_on_above_its_own_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 3600 C between 0.5 V and 4 V on a straight line: at 3 V it holds 5/7 of them.
-    cell = dataclasses.replace(CELL, charge=(0.0, 1.0), open_v=(0.5, 4.0), self_discharge_per_year=0.1)
-    monkeypatch.setattr(lifetime.Cell, "load", lambda part: cell)
-    facts = {"v_end_V": 3.0, "v_charge_V": 3.3, "r_ohm": [[0, 2.0], [100, 1.0]]}
-    stub_parts(monkeypatch, charger={"c": CHARGER}, cell={"made up": facts})
-    s = made("c", "o", "made up", True)
-    # The cell may not be emptied below 3 V, so the charger's own 2.8 V are not where it comes on: 1 % above its end is.
-    assert (s.v_cut_v, s.v_on_v, s.v_max_v) == (3.0, near(3.03), 3.3)
-
-    def joules(low_v: float, high_v: float) -> float:
-        return 3600.0 * (high_v - low_v) / 3.5 * (high_v + low_v) / 2
-
-    assert s.store.full_j == near(joules(3.0, 3.3)) == s.store.begin_j and s.store.on_j == near(joules(3.0, 3.03))
-    assert s.store.cut_j == near(joules(0.5, 3.0)) and s.store.cold_j == near(joules(0.5, 1.5))
-    assert s.store.leak_w[-1] == near(0.1 / YEAR_S * joules(0.5, 3.3)) and s.store.esr_ohm == near(1.5)
-    # One that is never emptied so far is on where the charger says.
-    stub_parts(monkeypatch, charger={"c": CHARGER}, cell={"made up": {**facts, "v_end_V": 1.0}})
-    s = made("c", "o", "made up", True)
-    assert (s.v_cut_v, s.v_on_v) == (2.4, 2.8)
 
 
 @pytest.mark.parametrize("rated_v", [2.8, 2.5, 2.9])
@@ -806,46 +695,26 @@ def test_what_is_carried_is_the_largest_load_that_survives(monkeypatch: pytest.M
     assert (supplies.carried([s], {"ixys-slmd600h10l": dark}, 1.0).loads_w == 0.0).all()
 
 
-def test_a_battery_under_a_current() -> None:
-    battery = supplies.Battery(CELL, None, "direct", (1.0, 1.0, 1.0), 2.0)
-    # 0.5 A over an ohm: 3 V at the terminal are 3.5 V inside.
-    assert battery.share_above(np.array([3.0, 3.0, 1.0, 9.0]), np.array([0.5, 0.0, 0.0, 0.0])) == near(
-        [0.25, 0.5, 1.0, 0.0]
-    )
-    assert battery.mean_v(np.array([1.0, 0.5, 0.0])) == near([3.0, 3.5, 4.0])
-    # A knee close to the end: 3 V on the mean up to it, 4 V above.
-    knee = dataclasses.replace(CELL, charge=(0.0, 0.0025, 1.0), open_v=(2.0, 4.0, 4.0))
-    assert supplies.Battery(knee, None, "direct", (0.0,) * 3, 2.0).mean_v(np.array([1.0]))[0] == near(4.0 - 0.0025)
-    assert battery.table(2.0) == {"cell": "made up", "charger": "diode", "output": "direct"}
+def test_a_battery_is_a_scenarios_supply() -> None:
+    battery = supplies.Battery("li-ion-lir2450", None, "direct")
+    assert battery.table(2.0) == {"cell": "li-ion-lir2450", "charger": "diode", "output": "direct"}
     helped = dataclasses.replace(battery, converter="ti-tps61000", kind="assisting")
-    assert helped.table(2.5) == {"cell": "made up", "charger": "diode", "output": "ti-tps61000", "below_v": 2.5}
-    assert helped.name == "made up + ti-tps61000" and helped.parts == ("made up", "ti-tps61000")
-    assert battery.name == "made up" and battery.parts == ("made up",)
+    assert helped.table(2.5) == {**battery.table(2.0), "output": "ti-tps61000", "below_v": 2.5}
+    assert helped.name == "li-ion-lir2450 + ti-tps61000" and helped.parts == ("li-ion-lir2450", "ti-tps61000")
+    assert battery.name == "li-ion-lir2450" and battery.parts == ("li-ion-lir2450",)
+    assert battery.full_j == near(battery.of().energy_j(2.75, 4.2))
 
 
 def test_batteries_that_are_allowed() -> None:
     got = supplies.batteries({"batteries": ["own"], "converters": ["ti-tps7a02"]}, ["telosb"])
     own = lifetime.battery_of("telosb")
-    assert [(b.cell.part, b.converter, b.kind) for b in got] == [(own, None, "direct"), (own, "ti-tps7a02", "linear")]
-    facts = told(own, "cell")
-    assert got[0].end_v == facts["v_end_V"]
-    at, ohms = zip(*facts["r_ohm"], strict=True)
-    assert got[0].ohms == near([np.interp(100 * c, at, ohms) for c in got[0].cell.charge])
+    assert [(b.part, b.converter, b.kind) for b in got] == [(own, None, "direct"), (own, "ti-tps7a02", "linear")]
     beside = supplies.batteries({"batteries": ["own", "li-ion-lir2450"], "converters": ["ti-tps7a02"]}, ["telosb"])
-    assert {b.cell.part for b in beside} == {own, "li-ion-lir2450"}
+    assert {b.part for b in beside} == {own, "li-ion-lir2450"}
     every = supplies.batteries({}, [])
-    assert {b.cell.part for b in every} == set(lifetime.cells())
+    assert {b.part for b in every} == set(lifetime.cells())
     assert {b.kind for b in every} == {"direct", "linear", "assisting"}
     assert "ti-bq25570" not in {b.converter for b in every}
-
-
-def test_a_constant_load_on_a_battery() -> None:
-    rate = 0.1 / YEAR_S
-    assert supplies.life_s(np.array([100.0]), np.array([2.0]), 0.0)[0] == near(50.0)
-    assert supplies.life_s(np.array([1e5]), np.array([1e-4]), 0.1)[0] == near(math.log(1 + rate * 1e9) / rate)
-    # Of 1e5 J below the cut-off self-discharge takes its share, too.
-    beside_s = math.log((1e-4 + rate * 2e5) / (1e-4 + rate * 1e5)) / rate
-    assert supplies.life_s(np.array([1e5]), np.array([1e-4]), 0.1, 1e5)[0] == near(beside_s)
 
 
 def test_no_margin_ends_below_nothing() -> None:

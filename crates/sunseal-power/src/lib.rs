@@ -10,6 +10,8 @@
 //!
 //! A coefficient that is missing is an error that names it, never a zero.
 
+mod battery;
+mod cell;
 mod circuit;
 mod converter;
 mod dormand_prince;
@@ -27,6 +29,8 @@ mod supply;
 pub mod units;
 mod weigh;
 
+pub use battery::{Battery, BatteryError, Use};
+pub use cell::{CellRate, CellTemperature};
 pub use converter::{Charger, ColdStart, Efficiency, EfficiencyTable, Output};
 pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;
@@ -42,7 +46,7 @@ pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, pow
 pub use storage::{Flow, Storage};
 pub use store::{Branch, Curve, Element, State, Store};
 pub use supply::{
-    Advance, Boundary, Load, RailAhead, Supply, SupplyConfig, SupplyError, SupplyState, SupplySums,
-    Turn, Turned, Unclosed,
+    Advance, Boundary, Lasting, LitYear, Load, RailAhead, Supply, SupplyConfig, SupplyError,
+    SupplyState, SupplySums, Turn, Turned, Unclosed, Yearly,
 };
 pub use weigh::{Clock, CurvePoint, EnergyBreakdown, Item, ItemKind};

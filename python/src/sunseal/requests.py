@@ -28,6 +28,7 @@ from sunseal.asking import (
     POWER,
     SEED,
     SLEEP,
+    TEMPERATURE,
     UNTIL,
     VARIANT,
     VCC,
@@ -189,6 +190,7 @@ class Plan:
     )
     _: KW_ONLY
     best: int = asked("--best", "How many configurations to offer.", int, min=1, default=5)
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
     check: bool = True
 
 
@@ -347,7 +349,10 @@ class Life(Work):
     accelerator_j: float | None = asked(
         "--accelerator", "Energy of the operation in hardware instead, such as 30uJ.", read=quantity("J"), default=None
     )
-    converter: str | None = asked("--converter", "Switched on below the cut-off, such as ti-tps61000.", default=None)
+    converter: str | None = asked(
+        "--converter", "Behind the cells: ti-tps61000 is switched on below the cut-off.", default=None
+    )
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
 
 
 def _checks(path: Path) -> Fields:

@@ -210,6 +210,7 @@ def _requirements() -> Schema:
             listen_for=_quantity("20ms"),
         ),
         climate=climate,
+        temperature={"type": ["number", "string"], "description": "Degrees Celsius, such as -20C."},
         battery=_table(["lifetime"], lifetime=_quantity("2years")),
         memory=_table([], flash=_quantity("64kB"), ram=_quantity("4kB")),
         weights=_table([], **{k: {**_number(0), "description": what} for k, what in reader.WEIGHTS.items()}),

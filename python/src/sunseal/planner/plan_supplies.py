@@ -3,7 +3,7 @@
 
 Of a harvested supply the largest load is sought under which its store keeps a gate on the days that are asked for:
 a bisection, on a scale of loads that knows neither light nor supply, so that a little more light cannot carry less.
-A battery's life has a closed form (`lifetime.of`).
+A battery's life is the engine's (`lifetime.lives`).
 
 The year is played by the hour, or in shorter steps where the light's points lie closer, as one rising or falling of
 the store at a time. Below the cut-off the store only leaks and charges, cold if it is that low. Above it the load is
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import boards, part_files, places
+from sunseal import _engine, boards, part_files, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
@@ -431,22 +431,23 @@ def _capacitor(
 def _rechargeable(
     part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float, cold_v: float
 ) -> Store:
-    cell = lifetime.Cell.load(part)
-    rate = lifetime.decay_per_s(cell.self_discharge_per_year)
+    cell = lifetime.battery(part)
+    rate = cell.self_discharge_per_year / lifetime.YEAR_S
     ohms = float(np.mean([r for _, r in facts["r_ohm"]]))
     full_j = cell.energy_j(v_cut_v, v_max_v)
+    knots = np.linspace(v_cut_v, v_max_v, KNOTS).tolist()
     return Store(
         part=part,
         is_cell=True,
-        title=cell.title,
-        volts=tuple((cell.energy_j(v_cut_v, v) / full_j, v) for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
+        title=str(parts("cell")[part].get("title", part)),
+        volts=tuple((cell.energy_j(v_cut_v, v) / full_j, v) for v in knots),
         capacitance_f=0.0,
         full_j=full_j,
         on_j=cell.energy_j(v_cut_v, v_on_v),
         begin_j=cell.energy_j(v_cut_v, v_max_v),
         cut_j=cell.energy_j(0.0, v_cut_v),
         cold_j=cell.energy_j(0.0, cold_v),
-        leak_w=tuple(rate * cell.energy_j(0.0, v) for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
+        leak_w=tuple(rate * cell.energy_j(0.0, v) for v in knots),
         esr_ohm=ohms,
         tolerance_low_rel=0.1,
         tolerance_rel=0.1,
@@ -776,18 +777,26 @@ class _Flow:
 class Battery:
     """A cell, and what stands between it and the node."""
 
-    cell: lifetime.Cell
+    part: str
     converter: str | None
     kind: str
     """direct, linear or assisting."""
-    ohms: tuple[float, ...]
-    """Resistance over `cell.charge`."""
-    end_v: float
+    temperature_c: float = lifetime.WARM_C
+
+    def of(self, charge: float = 1.0, self_discharge: float = 1.0) -> _engine.Battery:
+        """Return it as the engine has it, with shares of its file's charge and self-discharge."""
+        return lifetime.battery(self.part, self.converter, self.temperature_c, charge, self_discharge)
+
+    @property
+    def full_j(self) -> float:
+        """Return the energy of the full cell."""
+        cell = self.of()
+        return cell.energy_j(0.0, cell.full_v)
 
     @property
     def name(self) -> str:
         """Name it as a person would."""
-        return " + ".join(filter(None, (self.cell.part, self.converter)))
+        return " + ".join(filter(None, (self.part, self.converter)))
 
     @property
     def title(self) -> str:
@@ -797,37 +806,17 @@ class Battery:
     @property
     def parts(self) -> tuple[str, ...]:
         """Return its parts."""
-        return tuple(filter(None, (self.cell.part, self.converter)))
+        return tuple(filter(None, (self.part, self.converter)))
 
     def table(self, cutoff_v: float) -> dict[str, Any]:
         """Return the table [supply] of a scenario; the node ends, or the converter begins, at `cutoff_v`."""
-        told: dict[str, Any] = {"cell": self.cell.part, "charger": "diode", "output": self.converter or "direct"}
+        told: dict[str, Any] = {"cell": self.part, "charger": "diode", "output": self.converter or "direct"}
         return {**told, "below_v": cutoff_v} if self.kind == "assisting" else told
 
-    def share_above(self, cutoff_v: Array, current_a: Array) -> Array:
-        """Return the share of the charge that flows before the terminal falls to the cut-off under a current."""
-        charge = np.linspace(0.0, 1.0, 201)
-        open_v = np.interp(charge, self.cell.charge, self.cell.open_v)
-        ohms = np.interp(charge, self.cell.charge, self.ohms)
-        under_v = open_v[None, :] - np.asarray(current_a, dtype=float)[:, None] * ohms[None, :]
-        fine = under_v >= np.asarray(cutoff_v, dtype=float)[:, None]
-        # The terminal falls with the charge: the last point from the top that still holds.
-        first_bad = np.argmax(~fine[:, ::-1], axis=1)
-        count = np.where(fine.all(axis=1), len(charge), first_bad)
-        found: Array = np.maximum(count - 1, 0) / (len(charge) - 1)
-        return found
 
-    def mean_v(self, share: Array) -> Array:
-        """Return the mean open voltage over the charge above a share from the top."""
-        charge = np.linspace(0.0, 1.0, 401)
-        volts = np.interp(charge, self.cell.charge, self.cell.open_v)
-        energy = np.concatenate([[0.0], np.cumsum((volts[1:] + volts[:-1]) / 2 * np.diff(charge))])
-        taken = energy[-1] - np.interp(1.0 - share, charge, energy)
-        found: Array = np.where(share > 0, taken / np.maximum(share, 1e-12), volts[-1])
-        return found
-
-
-def batteries(allow: Mapping[str, Sequence[str]], board_names: Sequence[str]) -> list[Battery]:
+def batteries(
+    allow: Mapping[str, Sequence[str]], board_names: Sequence[str], temperature_c: float = lifetime.WARM_C
+) -> list[Battery]:
     """List the allowed batteries with nothing behind them, a linear regulator, or a converter that assists.
 
     `own` in the list stands for what the boards bring; a board that brings none is told so.
@@ -840,23 +829,8 @@ def batteries(allow: Mapping[str, Sequence[str]], board_names: Sequence[str]) ->
     }
     found = []
     for part in _chosen(parts("cell"), named or None):
-        cell, facts = lifetime.Cell.load(part), parts("cell")[part]["cell"]
-        at, ohms = zip(*facts["r_ohm"], strict=True)
-        by_charge = np.interp([c * 100 for c in cell.charge], at, ohms)
         ways: list[tuple[str | None, str]] = [(None, "direct")]
         ways += [(c, kinds[c]["kind"]) for c in _chosen(kinds, allow.get("converters"))]
         for converter, kind in ways:
-            found.append(Battery(cell, converter, kind, tuple(map(float, by_charge)), float(facts["v_end_V"])))
-    return found
-
-
-def life_s(energy_j: Array, drawn_w: Array, self_discharge_per_year: float, below_j: Array | float = 0.0) -> Array:
-    """Return how long an energy lasts under a constant load and self-discharge (`lifetime.Cell.time_s` at one voltage).
-
-    `below_j` is what the cell holds beside it, of which self-discharge takes its share, too.
-    """
-    rate = lifetime.decay_per_s(self_discharge_per_year)
-    if rate == 0:
-        return energy_j / drawn_w
-    found: Array = np.log1p(rate * energy_j / (drawn_w + rate * below_j)) / rate
+            found.append(Battery(part, converter, kind, temperature_c))
     return found
