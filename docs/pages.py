@@ -33,7 +33,10 @@ NAVIGATION = {
     "How to": [
         "reference/install",
         "runtimes",
-        *(f"reference/{page}" for page in ("run", "parts", "sweep", "traces", "intermittent", "inject", "coupon")),
+        *(
+            f"reference/{page}"
+            for page in ("run", "verdicts", "parts", "sweep", "traces", "intermittent", "inject", "coupon")
+        ),
     ],
     "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
     "Reference": ["commands/index", "python", "reference/scenario"],
@@ -165,7 +168,10 @@ def commands() -> Iterator[tuple[str, str, str]]:
         command = group.get_command(None, name)
         rows.append((f"[`sunseal {name}`]({name}.md)", sentence))
         yield "commands", name, "\n".join(_command(command, f"sunseal {name}", 1))
-    told = "Every command takes `-h`; exit status 0: done, 1: the answer is no, 2: the input is wrong."
+    told = (
+        "Every command takes `-h`; exit status 0: done or passed, 1: findings, 2: the question or its input is wrong, "
+        "3: undecided ([verdicts](../reference/verdicts.md))."
+    )
     body = [table(("command", "does"), rows), toctree(app.COMMANDS, hidden=True)]
     yield "commands", "index", "\n".join(["# Commands", "", told, "", *body])
 

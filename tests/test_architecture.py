@@ -107,11 +107,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "trace": {"measurement"},
     "harvest": {"trace"},
     "loop": {"harvest", "measurement"},
+    "papers": set(),
     "planner": {"harvest", "loop", "measurement"},
     "sweeps": {"loop", "measurement", "planner"},
-    "report": {"harvest", "loop", "measurement", "planner", "trace"},
+    "report": {"harvest", "loop", "measurement", "papers", "planner", "trace"},
     "benchmark": {"loop", "measurement", "planner"},
-    "cli": {"benchmark", "harvest", "kit", "loop", "measurement", "planner", "report", "sweeps", "trace"},
+    "cli": {"benchmark", "harvest", "kit", "loop", "measurement", "papers", "planner", "report", "sweeps", "trace"},
 }
 
 

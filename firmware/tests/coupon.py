@@ -45,7 +45,7 @@ FLASH_HEADER = 16
 def cycles(board: str, name: str) -> int:
     """Cycles between the marks of a workload whose output was right."""
     m = measuring.measure(name, board=board)
-    if not m.result_valid:
+    if m.result_valid is False:
         raise SystemExit(f"coupon.py: the output of {name} on {board} is wrong")
     return m.cycles
 

@@ -26,7 +26,7 @@ from refused import REFUSED
 from rich.progress import track
 from table import ALL, COLUMNS, FIRMWARE, HOST, Target, content, fits, implementations, symbols
 
-from sunseal import EngineError, Leak, Machine, SunsealError, Verdict
+from sunseal import ConstantTime, EngineError, Leak, Machine, SunsealError
 from sunseal.algorithms import Function, Layout
 from sunseal.boards import WORKLOADS, algorithms
 from sunseal.measurement import oracle
@@ -156,7 +156,7 @@ def judge(target: Target, call: Call) -> tuple[set[str], list[Leak]]:
     return sorted_out(judged, renewed=told is not None and told.renews)
 
 
-def sorted_out(judged: Verdict, *, renewed: bool = False) -> tuple[set[str], list[Leak]]:
+def sorted_out(judged: ConstantTime, *, renewed: bool = False) -> tuple[set[str], list[Leak]]:
     """What of a verdict's findings is allowed, by its reason, and the rest; a run that is no verdict is an error."""
     why = [w for w in judged.why if not (renewed and "were overwritten before they were read" in w)]
     if judged.verdict == "undecided" and why:

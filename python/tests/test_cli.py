@@ -16,9 +16,10 @@ import pytest
 from conftest import Cli
 from sunseal import boards, coprocessor, doctor, published
 from sunseal.measurement import measuring
+from sunseal.papers import evidence
 
 FIELDS = (
-    "workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
+    "schema workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
     "flash_bytes ram_bytes stack_bytes counts power_set result_valid uncertainty unchecked assumed"
 ).split()
 
@@ -352,7 +353,7 @@ class TestReproduce:
         found = []
         for table in tables:
             for row in table["rows"]:
-                assert row["verdict"] in ("agrees", "beaten", "differs", "misprint", "not printed", "no tools"), row
+                assert row["verdict"] in set(published.VERDICTS) - {"not met", "not computed"}, row
                 assert row["verdict"] in ("agrees", "beaten") or row["note"], row
                 if row["verdict"] == "no tools":
                     # The rest is in hdl/tests/test_mote.py.
@@ -360,8 +361,9 @@ class TestReproduce:
                     assert "`make test-hdl`" in row["note"], row
                 else:
                     assert (row["verdict"] == "not printed") == (row["published"] is None), row
-                assert row.keys() >= {"label", "published", "ours", "ratio", "verdict", "class"}
-                assert row["class"] in published.CLASSES, row
+                assert row.keys() >= {"label", "published", "ours", "ratio", "verdict", "class", "rule"}
+                assert row["task"] and row["run"] and isinstance(row["coefficients"], list), row
+                assert row["class"] in evidence.CLASSES, row
                 assert (row["class"] == "not_printed") == (row["published"] is None), row
                 if row["class"] == "arithmetic":
                     assert row["verdict"] != "beaten", row

@@ -13,7 +13,7 @@ import pytest
 from conftest import Cli
 from sunseal import Machine, SunsealError
 from sunseal.measurement import constant_time_matrix as matrix
-from sunseal.measurement.constant_time import Verdict, program, read_input
+from sunseal.measurement.constant_time import ConstantTime, program, read_input
 from sunseal.measurement.constant_time_matrix import Compiler, Question, build, compilers
 
 Make = Callable[..., Path]
@@ -57,7 +57,7 @@ def make(tmp_path: Path) -> Make:
     return made
 
 
-def judge(isa: str, elf: Path, **how: Any) -> Verdict:
+def judge(isa: str, elf: Path, **how: Any) -> ConstantTime:
     return program(elf, ["key"], SETS[isa].board, **how)
 
 
@@ -107,7 +107,7 @@ def test_a_block_that_is_not_followed_is_named_and_nothing_is_clean(make: Make, 
     # TA0CCR1: when the timer's interrupt comes, is decided by the secret.
     elf = make("msp430x", CRC.replace("if (R16(OUTPUT) & 1) result = 1;\n    else result = 2;", ""), "-DINPUT=0x354")
     done = sunseal_process("constant-time", elf, "--board", "msp430fr5994-launchpad", "--secret", "key")
-    assert done.status == 2
+    assert done.status == 3
     assert done.out.startswith("undecided")
     assert "ta0" in done.out
     m = Machine("msp430fr5994-launchpad", elf)
@@ -173,7 +173,7 @@ def test_a_run_that_did_not_get_there_is_undecided(
     elf = make("msp430", UNREAD.replace("START", start))
     judged = judge("msp430", elf, **how)
     assert (judged.verdict, judged.findings) == ("undecided", [])
-    assert judged.exit_status == 2
+    assert judged.exit_status == 3
     assert why is None or any(why in reason for reason in judged.why), judged.why
 
 

@@ -198,7 +198,7 @@ IMAGE = boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, SHA)
 
 def test_the_command_follows_secrets_and_answers_by_its_exit_status(sunseal_process: Cli, tmp_path: Path) -> None:
     # Without a length nothing is hashed, and nothing is shown.
-    assert sunseal_process("constant-time", IMAGE, "--secret", "bench_input").status == 2
+    assert sunseal_process("constant-time", IMAGE, "--secret", "bench_input").status == 3
     length = tmp_path / "length.toml"
     length.write_text("bench_input_len = 64\n")
     kept = sunseal_process("constant-time", IMAGE, "--secret", "bench_input", "--input", length, "--json")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sunseal import units
-from sunseal.errors import SunsealError
+from sunseal.errors import SunsealError, unknown
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,17 @@ def test_a_quantity_takes_the_unit_of_the_one_beside_it(value: float, like: floa
 def test_the_ends_of_a_range_share_a_unit() -> None:
     assert units.span(968e-6, 1.32e-3, "J", 1.145e-3) == "0.968 to 1.32 mJ"
     assert units.span(2e-9, 1.32e-3, "J", 1.145e-3) == "2 nJ to 1.32 mJ"
+
+
+def test_a_minute_is_not_m_and_a_latency_says_its_unit() -> None:
+    with pytest.raises(SunsealError, match="`10min` for minutes"):
+        units.time_s("10m", "--every")
+    with pytest.raises(SunsealError, match="`300ms` or `300s`"):
+        units.unit_time_s("300")
+    assert units.unit_time_s("300ms") == 0.3
+
+
+def test_a_long_list_of_names_is_told_by_the_nearest() -> None:
+    names = [f"part-{i}" for i in range(40)]
+    error = unknown("part", "part-7x", names)
+    assert "part-7" in str(error) and "of 40" in str(error) and str(error).count("part-") < 12

@@ -13,7 +13,7 @@ from conftest import Cli, require
 from sunseal import Machine, boards
 from sunseal.benchmark import crypto_table
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
+from sunseal.measurement import measuring, oracle
 
 # A multiplier makes no difference to the others; RSA-2048 without one takes a billion cycles.
 MULTIPLYING = [
@@ -33,6 +33,11 @@ def _built() -> None:
             require(False, f"{e} (make all-boards)")
 
 
+TRIALS = {name: oracle.trial(work) for name, work in boards.WORKLOADS.items()}
+LATER = {name for name, trial in TRIALS.items() if not trial.output_bytes and trial.refused is None}
+"""What leaves its result for another workload."""
+
+
 @pytest.mark.parametrize("workload", sorted(boards.WORKLOADS))
 @pytest.mark.parametrize("board", crypto_table.TARGETS)
 def test_every_workload_is_right_on_every_device(board: str, workload: str) -> None:
@@ -41,7 +46,8 @@ def test_every_workload_is_right_on_every_device(board: str, workload: str) -> N
             measuring.measure(workload, board=board)
         return
     m = measuring.measure(workload, board=board)
-    assert m.result_valid is True
+    # What is made for later is judged by nobody there, and not called right.
+    assert m.result_valid is (None if workload in LATER else True)
     assert m.lints == ()
     assert m.energy_j > 0
     code = [size for name, _, size in Machine(board).engine.regions() if name in ("flash", "fram")]

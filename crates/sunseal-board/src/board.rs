@@ -9,6 +9,8 @@ use serde::Deserialize;
 use sunseal_data::{NotRead, Room, Table, Value, from_file};
 use sunseal_mcu::{Device, Machine};
 use sunseal_part::Pin;
+use sunseal_power::load_part;
+use sunseal_radio::RadioPart;
 
 use crate::BoardError;
 
@@ -283,6 +285,27 @@ impl Board {
     #[must_use]
     pub fn radio_part(&self) -> Option<&str> {
         Some(self.radio.as_ref()?.get("part")?)
+    }
+
+    /// Puts another radio on the pins of its own, those of them that the chip has.
+    ///
+    /// # Errors
+    /// If there is no such radio, or the board has no pins for it.
+    pub fn carry(&mut self, parts: &Room, part: &str) -> Result<(), BoardError> {
+        let chip: RadioPart = load_part(parts, part, "radio")?;
+        let Some(own) = &self.radio else {
+            return Err(self.bad(format!(
+                "it has no pins for a radio; give a table [radio] with part = {part:?}, serial and the chip's pins"
+            )));
+        };
+        let mut wires = chip.wires_of(own).map_err(|key| {
+            self.bad(format!(
+                "it has no pin for {key} of the {part}; give a table [radio] with part = {part:?}, serial and all its pins"
+            ))
+        })?;
+        wires.insert("part".to_owned(), part.to_owned());
+        self.radio = Some(wires);
+        Ok(())
     }
 
     /// The parts that are wired to its device: name in the ledger, part of `data/parts`, wires with what it is. Table

@@ -10,6 +10,7 @@ use sunseal_part::{Part, Pin, Wiring};
 use sunseal_power::{load_part, part_kinds};
 use sunseal_radio::{Air, Medium, Position, Radio, RadioHandle, RadioPart, RadioPins, attach};
 
+use crate::prices::Still;
 use crate::{Board, BoardError};
 
 /// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
@@ -60,7 +61,12 @@ impl Board {
             match kinds.iter().find_map(|k| KINDS.iter().find(|known| *known == k)) {
                 Some(&"radio") => {
                     if let Some(antenna) = antenna.take() {
-                        let chip = load_part(parts, part, "radio")?;
+                        let chip: RadioPart = load_part(parts, part, "radio")?;
+                        if let RadioPart::Priced(p) = &chip {
+                            let still = Box::new(Still::new(&p.asleep));
+                            machine.attach_part(name, Wiring::default(), still)?;
+                            continue;
+                        }
                         fitted.radio = Some(self.fit_antenna(machine, chip, wires, antenna)?);
                     } else if fitted.radio.is_some() {
                         return Err(self.bad(format!("{name} is a second radio; one is modelled")));

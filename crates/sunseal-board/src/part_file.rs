@@ -6,7 +6,8 @@ use serde::Deserialize;
 use sunseal_data::{PART_KINDS, Room, Table, from_table};
 use sunseal_hdl::FpgaPart;
 use sunseal_power::{
-    CapacitorPart, CellPart, ChargerPart, ConverterPart, HarvesterPart, PanelPart, PeripheralPart,
+    CapacitorPart, CellPart, ChargerPart, ChipPart, ConverterPart, HarvesterPart, PanelPart,
+    PeripheralPart,
 };
 use sunseal_radio::RadioPart;
 
@@ -25,6 +26,8 @@ macro_rules! part_file {
             /// What to mind of the whole.
             pub note: Option<String>,
             $(#[doc = $doc] pub $kind: Option<$type>,)*
+            /// What the sheet prints of a chip whole, of which the file has the halves.
+            pub chip: Option<ChipPart>,
             /// Where the tolerance's lower end is not the upper one's mirror.
             pub tolerance: Option<Tolerance>,
             /// What is not modelled and traps.
@@ -113,6 +116,10 @@ impl PartFile {
         if let Some(c) = &part.converter {
             c.output(3.0, Some(2.0))?;
         }
+        if let Some(r) = &part.radio {
+            r.check()?;
+        }
+        ChipPart::check(part.chip.as_ref(), part.charger.as_ref(), part.converter.as_ref())?;
         if !part.is_something() {
             let kinds = PART_KINDS.join(", ");
             return Err(format!("has no table that says what it is; the kinds are {kinds}"));

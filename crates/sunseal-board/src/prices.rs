@@ -21,15 +21,22 @@ pub struct Prices {
     residual: bool,
 }
 
-/// A board's residual current: drawn whenever the rail is up.
-#[derive(Debug, Default)]
-struct Residual {
+/// What is in one state whenever the rail is up: a board's residual current, a radio that nothing drives.
+#[derive(Debug)]
+pub(crate) struct Still {
+    state: String,
     on: bool,
 }
 
-impl Part for Residual {
+impl Still {
+    pub(crate) fn new(state: &str) -> Self {
+        Self { state: state.to_owned(), on: false }
+    }
+}
+
+impl Part for Still {
     fn state(&self) -> &str {
-        if self.on { "residual" } else { "off" }
+        if self.on { &self.state } else { "off" }
     }
     fn power(&mut self, _now: Picos, on: bool) {
         self.on = on;
@@ -66,7 +73,7 @@ impl Board {
         let set = chip.unwrap_or(&self.power.set);
         let mut sets = vec![PowerSet::load(power, set, &self.device)?];
         if let Some(r) = radio {
-            sets.push(PowerSet::load(power, r.power_set(), r.model())?);
+            sets.push(PowerSet::load(power, r.power_set(), r.device())?);
         }
         // A set that was measured on a whole board has the residual current inside.
         let mut residual = sets[0].components().iter().any(|c| c == RESIDUAL);
@@ -86,7 +93,7 @@ impl Prices {
     /// If the machine has a component of that name.
     pub fn fit_residual(&self, machine: &mut Machine) -> Result<(), BoardError> {
         if self.residual {
-            machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Residual::default()))?;
+            machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Still::new("residual")))?;
         }
         Ok(())
     }

@@ -197,6 +197,7 @@ pub(crate) mod tests {
             vcc_v: 2.8,
             quiescent_off_w: 0.0,
             charger_quiescent_a: 0.0,
+            charger_asleep_a: 0.0,
             start_overhead_j: 0.0,
             decoupling_f: 0.0,
             rail_end_v: 1.5,

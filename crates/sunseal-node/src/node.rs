@@ -186,7 +186,7 @@ impl Node {
         let given = Self::given_of(&scenario, &board, &devices)?;
         let (supply, harvest) = Self::supply_and_light(&library, &scenario, harvest)?;
         let (bytes, elf) = Self::program_of(&scenario)?;
-        if radio_part.is_none() {
+        if !matches!(&radio_part, Some(part) if !matches!(part, RadioPart::Priced(_))) {
             scenario.without_radio(&board, &elf)?;
         }
         let mut machine = Self::machine_of(&scenario, &board, &device, &elf, vcc_v)?;

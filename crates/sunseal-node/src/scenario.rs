@@ -13,7 +13,8 @@ use sunseal_data::{Library, Room};
 use sunseal_mcu::{Device, Elf};
 use sunseal_power::{
     CapacitorPart, CellPart, Charger, ChargerPart, ConverterPart, Efficiency, HarvestError,
-    HarvestTrace, HarvesterPart, Output as Rail, OverheadReading, Store, SupplyConfig, load_part,
+    HarvestTrace, HarvesterPart, Output as Rail, OverheadReading, OwnCurrents, Store, SupplyConfig,
+    load_part,
 };
 
 use crate::config::NodeConfig;
@@ -23,6 +24,16 @@ use crate::{NodeError, config};
 
 /// Ten years.
 const DURATION_MAX_S: f64 = 3650.0 * 86_400.0;
+
+/// The radio of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RadioChoice {
+    /// A part on the board's own pins, or `"none"`.
+    Part(String),
+    /// Key `part`, and the pins as in a board's file.
+    Wired(BTreeMap<String, String>),
+}
 
 /// A scenario file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,9 +56,10 @@ pub struct Scenario {
     pub duration_s: f64,
     /// Temperature of chip and store; 25 degrees Celsius if absent.
     pub temperature_c: Option<f64>,
-    /// `"none"`: the board without its radio.
+    /// `"none"`: the board without its radio. A part: that on the board's pins. A table: part and pins, as in a board's
+    /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub radio: Option<String>,
+    pub radio: Option<RadioChoice>,
     /// Wires of the board's parts that are others than its file says, by part and key: `[wires.coprocessor] bus = "spi"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub wires: BTreeMap<String, BTreeMap<String, String>>,
@@ -413,11 +425,6 @@ impl Scenario {
         let bad = |reason: String| Err(NodeError::Scenario { path: path.to_owned(), reason });
         self.check_figures().or_else(bad)?;
         self.check_times().or_else(bad)?;
-        if let Some(radio) = self.radio.as_ref().filter(|r| *r != NO_RADIO) {
-            return bad(format!(
-                "radio is {radio:?}; it is {NO_RADIO:?}, or left out for the board's own"
-            ));
-        }
         self.check_program().or_else(bad)?;
         inputs::check(&self.adc).or_else(bad)?;
         self.harvest.check().or_else(bad)?;
@@ -518,8 +525,18 @@ impl Scenario {
     /// The board, without its radio where the scenario says so.
     pub(crate) fn own_board(&self, library: &Library) -> Result<Board, NodeError> {
         let mut board = Board::load(library.room("boards"), &self.board)?;
-        if self.radio.is_some() {
-            board.radio = None;
+        match &self.radio {
+            None => {}
+            Some(RadioChoice::Part(part)) if part == NO_RADIO => board.radio = None,
+            Some(RadioChoice::Part(part)) => board.carry(&library.room("parts"), part)?,
+            Some(RadioChoice::Wired(wires)) if wires.contains_key("part") => {
+                board.radio = Some(wires.clone());
+            }
+            Some(RadioChoice::Wired(_)) => {
+                let path = self.source.clone();
+                let reason = "[radio] has no key part: which of data/parts it is".to_owned();
+                return Err(NodeError::Scenario { path, reason });
+            }
         }
         for (part, wires) in &self.wires {
             for (key, value) in wires {
@@ -535,9 +552,12 @@ impl Scenario {
 
     /// Refuses what asks for a radio where there is none: a gateway, and the node's program.
     pub(crate) fn without_radio(&self, board: &Board, elf: &Elf) -> Result<(), NodeError> {
-        let where_ = match self.radio {
-            Some(_) => format!("radio is {NO_RADIO:?}"),
-            None => format!("{} has no radio", board.name),
+        let where_ = match (&board.radio, &self.radio) {
+            (Some(wires), _) => {
+                format!("the {} of {} is priced and not simulated", wires["part"], board.name)
+            }
+            (None, Some(_)) => format!("radio is {NO_RADIO:?}"),
+            (None, None) => format!("{} has no radio", board.name),
         };
         let reason = if self.gateway.is_some() {
             format!("{where_}, and there is a gateway, which nothing can reach; leave one out")

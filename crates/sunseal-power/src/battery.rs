@@ -6,7 +6,7 @@ use std::fmt;
 use sunseal_data::Room;
 
 use crate::{
-    CellPart, Charger, ConverterPart, Lasting, Load, Output, PartError, Store, Supply,
+    CellPart, Charger, ConverterPart, Lasting, Load, Output, OwnCurrents, PartError, Store, Supply,
     SupplyConfig, Turn, load_part,
 };
 
@@ -33,6 +33,8 @@ pub struct Battery {
     name: String,
     cell: CellPart,
     converter: Option<(String, ConverterPart)>,
+    /// What the converter's whole chip takes always.
+    own_a: f64,
     store: Store,
 }
 
@@ -75,7 +77,9 @@ impl Battery {
             None => None,
             Some(name) => Some((name.to_owned(), load_part(parts, name, "converter")?)),
         };
-        Ok(Self { name: cell.to_owned(), cell: part, converter, store })
+        let own_a =
+            OwnCurrents::of(parts, None, converter.as_ref().map(|(name, _)| name.as_str()))?.dark_a;
+        Ok(Self { name: cell.to_owned(), cell: part, converter, own_a, store })
     }
 
     /// The cell's facts.
@@ -129,7 +133,8 @@ impl Battery {
             v_cut_v,
             vcc_v: of.vcc_v,
             quiescent_off_w: 0.0,
-            charger_quiescent_a: 0.0,
+            charger_quiescent_a: self.own_a,
+            charger_asleep_a: self.own_a,
             start_overhead_j: 0.0,
             decoupling_f: 0.0,
             rail_end_v: 0.0,
@@ -207,7 +212,7 @@ mod tests {
 
     fn battery(cell: CellPart, converter: Option<(String, ConverterPart)>) -> Battery {
         let store = cell.store(25.0).unwrap();
-        Battery { name: "made up".into(), cell, converter, store }
+        Battery { name: "made up".into(), cell, converter, own_a: 0.0, store }
     }
 
     /// The closed loop's own play of sleep and pulse, up to the first cut; `of` by currents.

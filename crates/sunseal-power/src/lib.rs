@@ -12,6 +12,7 @@
 
 mod battery;
 mod cell;
+mod chip;
 mod circuit;
 mod converter;
 mod dormand_prince;
@@ -31,6 +32,7 @@ mod weigh;
 
 pub use battery::{Battery, BatteryError, Use};
 pub use cell::{CellRate, CellTemperature};
+pub use chip::{ChipPart, OwnCurrents};
 pub use converter::{Charger, ColdStart, Efficiency, EfficiencyTable, Output};
 pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;

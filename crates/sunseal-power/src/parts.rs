@@ -25,6 +25,14 @@ pub enum PartError {
         /// Where it was looked for, and what there is.
         reason: String,
     },
+    /// The halves of a chip are not the whole.
+    #[error("part {part} {reason}")]
+    Whole {
+        /// Which part.
+        part: String,
+        /// What does not add up.
+        reason: String,
+    },
     /// The file is not such a part.
     #[error("part {part} ({path}): {reason}")]
     Parse {
@@ -220,9 +228,16 @@ sourced! {
         /// The store's voltage at which the cold start ends.
         #[serde(rename = "cold_until_V")]
         pub cold_until_v: f64,
-        /// Own current from the store.
+        /// Own current from the store, charging; of a chip with a converter too, while that is disabled, less its
+        /// `shutdown_uA`.
         #[serde(rename = "quiescent_nA")]
         pub quiescent_na: f64,
+        /// The same while the source gives less than it runs from; as `quiescent_nA` where no sheet prints it.
+        #[serde(rename = "asleep_nA")]
+        pub asleep_na: Option<f64>,
+        /// The same of a chip whose converter alone is used, where a pin disables the charger by itself.
+        #[serde(rename = "disabled_nA")]
+        pub disabled_na: Option<f64>,
         /// The store's voltage at which charging stops.
         #[serde(rename = "v_ov_V")]
         pub v_ov_v: f64,
@@ -283,10 +298,10 @@ sourced! {
         /// Least difference between input and output of a linear regulator.
         #[serde(default, rename = "dropout_mV")]
         pub dropout_mv: f64,
-        /// Own current while on.
+        /// Own current while enabled, asleep between its pulses.
         #[serde(rename = "quiescent_uA")]
         pub quiescent_ua: f64,
-        /// Own current while off.
+        /// Own current while disabled: the rail is off, or an assisting one is not needed.
         #[serde(default, rename = "shutdown_uA")]
         pub shutdown_ua: f64,
         /// It is switched off again so far above the voltage below which it helps.
@@ -304,11 +319,29 @@ sourced! {
 }
 
 impl ConverterPart {
+    /// Refuses a key that a converter of this kind has no use for.
+    fn check_keys(&self) -> Result<(), String> {
+        let (dropout, hysteresis) = (self.dropout_mv != 0.0, self.hysteresis_mv != 0.0);
+        let (key, kind, of) = match self.kind {
+            ConverterKind::Linear if self.efficiency.is_some() => ("efficiency", "linear", "not"),
+            ConverterKind::Linear if hysteresis => ("hysteresis_mV", "linear", "assisting"),
+            ConverterKind::Switching if dropout => ("dropout_mV", "switching", "linear"),
+            ConverterKind::Switching if hysteresis => ("hysteresis_mV", "switching", "assisting"),
+            ConverterKind::Assisting if dropout => ("dropout_mV", "assisting", "linear"),
+            _ => return Ok(()),
+        };
+        Err(match of {
+            "not" => "has [converter.efficiency] and is linear: its efficiency follows from its voltages; leave the table out".to_owned(),
+            _ => format!("has converter.{key}, which changes nothing of a converter of kind {kind:?}; leave it out, or say kind = {of:?}"),
+        })
+    }
+
     /// The output, for a rail and, if it assists, the voltage below which it is wanted.
     ///
     /// # Errors
     /// A clause that says what is missing.
     pub fn output(&self, vcc_v: f64, below_v: Option<f64>) -> Result<Output, String> {
+        self.check_keys()?;
         let efficiency = || {
             let table = self.efficiency.as_ref().ok_or("has no table [converter.efficiency]")?;
             Efficiency::try_from(table).map_err(|e| format!("[converter.efficiency] {e}"))
@@ -439,7 +472,7 @@ sourced! {
 }
 
 /// Keys of a part's file beside the table of its kind.
-const KEYS: [&str; 6] = ["name", "title", "tolerance", "gap", "partial", "note"];
+const KEYS: [&str; 7] = ["name", "title", "chip", "tolerance", "gap", "partial", "note"];
 
 /// Reads table `[<kind>]` of a part: `capacitor`, `cell`, `harvester`, `charger`, `converter`, `panel`, `radio`,
 /// `fpga` or `peripheral`.
@@ -451,16 +484,26 @@ pub fn load_part<T: DeserializeOwned>(
     part: &str,
     kind: &str,
 ) -> Result<T, PartError> {
-    let (mut file, shown) = read_part(&parts.into(), part)?;
-    let bad =
-        |reason: String| PartError::Parse { part: part.to_owned(), path: shown.clone(), reason };
-    let Some(table) = file.remove(kind) else {
-        return Err(bad(format!(
-            "is not a {kind}: it has no table [{kind}] but {}",
-            tables(&file).join(", ")
-        )));
-    };
-    from_table(table).map_err(|e| bad(format!("[{kind}] {}", e.reason)))
+    let parts = &parts.into();
+    if let Some(table) = part_table(parts, part, kind)? {
+        return Ok(table);
+    }
+    let (file, path) = read_part(parts, part)?;
+    let has = tables(&file).join(", ");
+    let reason = format!("is not a {kind}: it has no table [{kind}] but {has}");
+    Err(PartError::Parse { part: part.to_owned(), path, reason })
+}
+
+/// A table of a part's file, if it has that.
+pub(crate) fn part_table<T: DeserializeOwned>(
+    parts: &Room,
+    part: &str,
+    key: &str,
+) -> Result<Option<T>, PartError> {
+    let (mut file, path) = read_part(parts, part)?;
+    let told = |reason| PartError::Parse { part: part.to_owned(), path, reason };
+    let table = file.remove(key).map(from_table).transpose();
+    table.map_err(|e| told(format!("[{key}] {}", e.reason)))
 }
 
 /// What a part is: the tables of its file, such as `radio`.

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sunseal_data::Library;
-use sunseal_power::{CapacitorPart, PowerSet, load_part};
+use sunseal_data::{Library, Room};
+use sunseal_power::{CapacitorPart, OwnCurrents, PowerSet, load_part};
 
 const CAP: &str = "name = \"NAME\"\ntitle = \"t\"\n[capacitor]\ncapacitance_f = 1.0\ntolerance_rel = 0.1\nesr_ohm = 1.0\n\
                    v_rated_v = 5.0\nleakage_uA = 1.0\nsource = \"s\"\n";
@@ -135,4 +135,70 @@ fn a_power_set_of_one_s_own_extends_the_package_s() {
     own.put("ours.toml", &text.replace("name = \"msp430f5438a-mane2014\"", "name = \"ours\""));
     let set = PowerSet::load(own.library().room("power"), "ours", "msp430f5438a").unwrap();
     assert_eq!(set.base().map(|b| b.name.as_str()), Some("msp430f5438a-datasheet"));
+}
+
+const CHARGER: &str = "mppt_percent = 80\nv_in_min_mV = 100\np_min_uW = 5\ncold_v_in_min_mV = 330\ncold_p_min_uW = 5\ncold_efficiency_percent = 5\ncold_until_V = 1.7\nv_ov_V = 4.2\nv_ok_rising_V = 2.8\nv_ok_falling_V = 2.4\nv_in_default_V = 1.2\nsource = \"s\"\nefficiency = { v_V = [1], current_mA = [1], percent = [[80]] }\n";
+const CONVERTER: &str =
+    "kind = \"linear\"\ndropout_mV = 20\nv_start_V = 2\nv_in_min_V = 2\nsource = \"s\"\n";
+
+/// A folder of one's own with parts of these names.
+fn halves(folder: &str, files: &[(&str, String)]) -> (Own, Room) {
+    let own = Own::new(folder);
+    for (name, text) in files {
+        own.put(
+            &format!("parts/{name}.toml"),
+            &format!("name = \"{name}\"\ntitle = \"t\"\n{text}"),
+        );
+    }
+    let room = own.library().room("parts");
+    (own, room)
+}
+
+fn two_halves(whole: f64) -> String {
+    format!(
+        "[chip]\nquiescent_nA = {whole}\nsource = \"s\"\n[charger]\nquiescent_nA = 400\nasleep_nA = 300\n{CHARGER}[converter]\nquiescent_uA = 0.1\nshutdown_uA = 0.02\n{CONVERTER}"
+    )
+}
+
+fn lone() -> [(&'static str, String); 2] {
+    [
+        ("lone", format!("[charger]\nquiescent_nA = 330\n{CHARGER}")),
+        ("ldo", format!("[converter]\nquiescent_uA = 0.025\nshutdown_uA = 0.003\n{CONVERTER}")),
+    ]
+}
+
+/// In nanoamperes.
+fn own(room: &Room, charger: &str, converter: &str) -> [f64; 4] {
+    let o = OwnCurrents::of(room, Some(charger), Some(converter)).unwrap();
+    [o.lit_a, o.dark_a, o.on_a, o.off_a].map(|a| (a * 1e12).round() / 1e3)
+}
+
+#[test]
+fn half_a_chip_costs_the_whole_of_it() {
+    let [a, b] = lone();
+    let (_own, room) = halves("halves", &[a, b, ("both", two_halves(500.0))]);
+    assert_eq!(own(&room, "both", "both"), [400.0, 300.0, 100.0, 20.0]);
+    assert_eq!(own(&room, "lone", "ldo"), [330.0, 330.0, 25.0, 3.0]);
+    // The other half of each chip is there, too: its charger with nothing at its input, its converter disabled.
+    assert_eq!(own(&room, "lone", "both"), [630.0, 630.0, 100.0, 20.0]);
+    assert_eq!(own(&room, "both", "ldo"), [420.0, 320.0, 25.0, 3.0]);
+}
+
+#[test]
+fn halves_that_are_not_the_whole_are_refused() {
+    for (text, want) in [
+        (two_halves(600.0), "less than the 600 nA"),
+        (two_halves(480.0), "more than the 480 nA"),
+        (two_halves(500.0).replacen("[chip]", "[tolerance]", 1), "no table [chip]"),
+    ] {
+        let (_own, room) = halves("not-whole", &[("both", text)]);
+        let told = OwnCurrents::of(&room, Some("both"), Some("both")).unwrap_err().to_string();
+        assert!(told.contains(want), "{told}");
+    }
+    let (_own, room) = halves(
+        "one-half",
+        &[("ldo", format!("[chip]\nquiescent_nA = 25\nsource = \"s\"\n{}", lone()[1].1))],
+    );
+    let told = OwnCurrents::of(&room, None, Some("ldo")).unwrap_err().to_string();
+    assert!(told.contains("which is for a file with [charger] and [converter]"), "{told}");
 }

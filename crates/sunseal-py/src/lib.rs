@@ -51,11 +51,11 @@ mod _engine {
     #[pymodule_export]
     use machine::{Machine, Moment, Snapshot};
     #[pymodule_export]
-    use power::{PowerSet, UnitReading, Weighed, rail_energy_j, state_current_a};
+    use power::{PowerSet, UnitReading, Weighed, own_currents_a, rail_energy_j, state_current_a};
     #[pymodule_export]
     use program::{Counts, profile, run, speed, symbols_bytes};
     #[pymodule_export]
-    use radio::{ResponseAir, packet_energy_j, response_air, verify_ecdsa};
+    use radio::{ResponseAir, airtime_s, carries, packet_energy_j, response_air, verify_ecdsa};
     #[pymodule_export]
     use scenario::{Scenario, simulate};
     #[pymodule_export]

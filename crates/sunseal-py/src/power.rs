@@ -185,6 +185,20 @@ pub fn state_current_a(
     Ok((c.typ, c.low, c.high))
 }
 
+/// Own currents of a supply's chips, each counted whole: always, in light and in the dark; beside that, with the output
+/// on and off.
+#[pyfunction]
+#[pyo3(signature = (data, charger, converter))]
+pub fn own_currents_a(
+    data: Data<'_>,
+    charger: Option<&str>,
+    converter: Option<&str>,
+) -> PyResult<(f64, f64, f64, f64)> {
+    let parts = data.library().room("parts");
+    let own = sunseal_power::OwnCurrents::of(&parts, charger, converter).map_err(refuse)?;
+    Ok((own.lit_a, own.dark_a, own.on_a, own.off_a))
+}
+
 /// What Mane's measurement unit reads: equations 3.1 and 3.2.
 #[pyclass(frozen, get_all, module = "sunseal._engine")]
 pub struct UnitReading {

@@ -2,9 +2,10 @@
 //! What goes over the air: sizes, packets, their energy, and signatures verified.
 
 use pyo3::prelude::*;
+use sunseal_board::Board;
 use sunseal_link::{InlineBytes, Message, NodeId, Response, Suite, fragments};
 use sunseal_power::{PowerSet, load_part};
-use sunseal_radio::Cc2500Part;
+use sunseal_radio::{Cc2500Part, RadioPart};
 use sunseal_trace::OperatingPoint;
 
 use crate::error::{EngineError, refuse};
@@ -46,6 +47,24 @@ pub fn response_air(suite_name: &str) -> PyResult<ResponseAir> {
         body_bytes: body.len(),
         packets: fragments(0, 0, 0, message.kind(), &body).count(),
     })
+}
+
+/// Time on the air of one packet of a part's message, with a frame of so many bytes.
+#[pyfunction]
+pub fn airtime_s(data: Data<'_>, part: &str, message: &str, frame_bytes: u32) -> PyResult<f64> {
+    let radio: RadioPart =
+        load_part(data.library().room("parts"), part, "radio").map_err(refuse)?;
+    let found = radio.messages().iter().find(|m| m.name == message);
+    let found = found.ok_or_else(|| refuse(format!("part {part} has no message {message:?}")))?;
+    found.airtime_s(frame_bytes).map_err(|e| refuse(format!("part {part}: {e}")))
+}
+
+/// Refuses a radio that a board has no pins for.
+#[pyfunction]
+pub fn carries(data: Data<'_>, board: std::path::PathBuf, part: &str) -> PyResult<()> {
+    let library = data.library();
+    let mut board = Board::read(&board, library.room("boards")).map_err(refuse)?;
+    board.carry(&library.room("parts"), part).map_err(refuse)
 }
 
 /// Energy of one packet of `packet_bytes` with its length byte, sent at 0 dBm by a calibrated CC2500.

@@ -121,6 +121,12 @@ impl Supply {
         }))
     }
 
+    /// How long the full store lasts without light under a load, told by what it gives for it, down to an energy above
+    /// the cut-off.
+    fn dark_s(&self, given_w: f64, down_to_j: f64) -> f64 {
+        self.inner.dark_s(given_w, down_to_j)
+    }
+
     /// Each day's lowest energy above the cut-off under a load, told by what the store gives for it.
     #[pyo3(signature = (edges_s, light_w, given_w, charger=1.0))]
     fn lows<'py>(

@@ -37,6 +37,7 @@ pub use ieee802154::fcs;
 pub use medium::{Captured, LinkLoss, Medium, MediumConfig, Phy, Port, Position};
 pub use network::{Member, Network, NetworkError, step};
 pub use parts::{
-    Cc1000Part, Cc2420Part, Cc2500Part, Cc2520Part, MessagePart, RadioPart, ReceiverPart,
+    Cc1000Part, Cc2420Part, Cc2500Part, Cc2520Part, LoraModem, LoraPart, MessagePart, PricedPart,
+    RadioPart, ReceiverPart,
 };
 pub use wiring::{WiringError, attach};

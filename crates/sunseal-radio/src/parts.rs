@@ -26,7 +26,7 @@ pub struct ReceiverPart {
     pub alternate_db: f64,
 }
 
-/// What a message costs: bits at a rate, in the state of an output power.
+/// What a message costs: bits at a rate, or symbols of LoRa, in the state of an output power.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagePart {
@@ -35,10 +35,18 @@ pub struct MessagePart {
     /// Its carrier, for path losses.
     #[serde(rename = "carrier_MHz")]
     pub carrier_mhz: f64,
-    /// Payload.
-    pub rate_bit_s: f64,
-    /// Bytes of a packet around its frame: preamble, synchronisation, length, CRC.
-    pub overhead_bytes: u32,
+    /// Bits a second, of a radio that sends them one after the other.
+    pub rate_bit_s: Option<f64>,
+    /// Modulation and packet of a radio that sends LoRa.
+    pub lora: Option<LoraPart>,
+    /// Bytes of a packet around its frame: preamble, synchronisation, length, CRC; of LoRa those of its payload alone.
+    #[serde(default)]
+    pub overhead_bytes: f64,
+    /// Longest frame that a packet holds, where that is shorter than the link layer's.
+    pub frame_max_bytes: Option<u32>,
+    /// Input power at which so many packets are lost; else the receiver's.
+    #[serde(rename = "sensitivity_dBm")]
+    pub sensitivity_dbm: Option<f64>,
     /// From the state of least current to where a packet can begin, once a message: states with their
     /// times in microseconds.
     pub wake: Vec<(String, f64)>,
@@ -50,6 +58,149 @@ pub struct MessagePart {
     pub send: Vec<(f64, String)>,
     /// Document and place.
     pub source: String,
+    /// Whether a figure is unchecked.
+    #[serde(default)]
+    pub recalled: bool,
+}
+
+/// Generation of Semtech's modems: they differ in how they send at the two lowest spreading factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LoraModem {
+    /// SX1272 to SX1279: spreading factors 6 to 12, at 6 without an explicit header.
+    Sx127x,
+    /// SX1261, SX1262, SX1268: 5 to 12.
+    Sx126x,
+}
+
+/// How a LoRa packet is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoraPart {
+    /// Generation of the modem.
+    pub modem: LoraModem,
+    /// Bits of a symbol.
+    pub spreading_factor: u32,
+    /// Chips a second are as many.
+    #[serde(rename = "bandwidth_kHz")]
+    pub bandwidth_khz: f64,
+    /// Bits that four bits of payload become: 5 to 8.
+    pub coding_rate: u32,
+    /// Programmed length of the preamble; the modem adds its own 4.25 symbols.
+    pub preamble_symbols: u32,
+    /// Length and coding rate are agreed on and not sent.
+    #[serde(default)]
+    pub implicit_header: bool,
+    /// Whether the payload ends with a CRC.
+    #[serde(default = "with_crc")]
+    pub crc: bool,
+    /// Two bits fewer a symbol, against drift; else where a symbol lasts longer than 16 ms, as the sheets demand.
+    pub low_data_rate: Option<bool>,
+}
+
+fn with_crc() -> bool {
+    true
+}
+
+/// Payload that a LoRa packet can have.
+const LORA_BYTES_MAX: f64 = 255.0;
+/// Symbols longer than this need the low data rate's optimisation.
+const LORA_SLOW_S: f64 = 16e-3;
+
+impl LoraPart {
+    fn check(&self) -> Result<(), String> {
+        let least = if self.modem == LoraModem::Sx126x { 5 } else { 6 };
+        if !(least..=12).contains(&self.spreading_factor) {
+            let sf = self.spreading_factor;
+            return Err(format!("lora.spreading_factor is {sf}; this modem has {least} to 12"));
+        }
+        if !(5..=8).contains(&self.coding_rate) {
+            let bits = self.coding_rate;
+            return Err(format!("lora.coding_rate is {bits}; it is 5 to 8, for 4/5 to 4/8"));
+        }
+        if !(7.8..=500.0).contains(&self.bandwidth_khz) {
+            let khz = self.bandwidth_khz;
+            return Err(format!("lora.bandwidth_kHz is {khz}; it is 7.8 to 500"));
+        }
+        if self.modem == LoraModem::Sx127x && self.spreading_factor == 6 && !self.implicit_header {
+            return Err(
+                "lora.spreading_factor is 6, and this modem has no explicit header there; say implicit_header = true"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Time of a symbol.
+    #[must_use]
+    pub fn symbol_s(&self) -> f64 {
+        f64::from(1u32 << self.spreading_factor) / (self.bandwidth_khz * 1e3)
+    }
+
+    /// Quarters of a symbol that a packet of so many bytes lasts: AN1200.13, section 4; SX1276 data sheet, section
+    /// 4.1.1.7; SX1261/2 data sheet, section 6.1.4.
+    #[must_use]
+    pub fn quarter_symbols(&self, payload_bytes: u32) -> u32 {
+        let sf = self.spreading_factor;
+        let short = self.modem == LoraModem::Sx126x && sf < 7;
+        let slow = self.low_data_rate.unwrap_or(self.symbol_s() > LORA_SLOW_S);
+        let head = i64::from(!self.implicit_header) * 20 + if short { 0 } else { 8 };
+        let bits =
+            8 * i64::from(payload_bytes) + i64::from(self.crc) * 16 + head - 4 * i64::from(sf);
+        let block = 4 * (i64::from(sf) - 2 * i64::from(slow));
+        let blocks = u32::try_from((bits.max(0) + block - 1) / block).unwrap_or(u32::MAX);
+        let sync = if short { 25 } else { 17 };
+        4 * (self.preamble_symbols + 8 + blocks * self.coding_rate) + sync
+    }
+}
+
+impl MessagePart {
+    /// Checks that a packet's time can be told.
+    ///
+    /// # Errors
+    /// A clause with what is missing, or cannot be.
+    pub fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        match (self.rate_bit_s, &self.lora) {
+            (Some(rate), None) if rate > 0.0 => Ok(()),
+            (None, Some(_)) if self.overhead_bytes.fract() != 0.0 || self.overhead_bytes < 0.0 => {
+                Err(format!(
+                    "message {name}: overhead_bytes is {}; of LoRa they are whole bytes of the payload",
+                    self.overhead_bytes
+                ))
+            }
+            (None, Some(lora)) => lora.check().map_err(|e| format!("message {name}: {e}")),
+            (Some(rate), None) => {
+                Err(format!("message {name}: rate_bit_s is {rate}; it must be above zero"))
+            }
+            _ => Err(format!("message {name} needs rate_bit_s or a table lora, one of the two")),
+        }
+    }
+
+    /// Time on the air of one packet with a frame of so many bytes.
+    ///
+    /// # Errors
+    /// A clause, if no packet is that long.
+    pub fn airtime_s(&self, frame_bytes: u32) -> Result<f64, String> {
+        self.check()?;
+        let most = self.frame_max_bytes.unwrap_or(u32::MAX);
+        if frame_bytes > most {
+            return Err(format!(
+                "message {} holds a frame of at most {most} bytes, and {frame_bytes} are asked for",
+                self.name
+            ));
+        }
+        let bytes = f64::from(frame_bytes) + self.overhead_bytes;
+        match (&self.lora, self.rate_bit_s) {
+            (Some(_), _) if bytes > LORA_BYTES_MAX => Err(format!(
+                "a LoRa packet holds at most {LORA_BYTES_MAX} bytes, and {bytes} are asked for"
+            )),
+            (Some(lora), _) => {
+                Ok(f64::from(lora.quarter_symbols(bytes as u32)) / 4.0 * lora.symbol_s())
+            }
+            (None, rate) => Ok(8.0 * bytes / rate.unwrap_or(f64::NAN)),
+        }
+    }
 }
 
 macro_rules! part {
@@ -151,6 +302,24 @@ part! {
     }
 }
 
+sourced! {
+    /// A radio of which messages are priced; no program can drive it here.
+    pub struct PricedPart {
+        /// The chip that the power set speaks for.
+        pub device: String,
+        /// The power set that speaks for it.
+        pub power_set: String,
+        /// Its state with least current.
+        pub asleep: String,
+        /// Messages that can be priced.
+        pub message: Vec<MessagePart>,
+        /// Lowest supply voltage at which it works.
+        pub vcc_min_v: f64,
+        /// Highest supply voltage that it stands.
+        pub vcc_max_v: f64,
+    }
+}
+
 /// A radio.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "lowercase")]
@@ -163,10 +332,12 @@ pub enum RadioPart {
     Cc2520(Cc2520Part),
     /// Chipcon, 300 to 1000 MHz, bits.
     Cc1000(Cc1000Part),
+    /// Any other: its messages are priced, and it sleeps in the closed loop.
+    Priced(PricedPart),
 }
 
 impl RadioPart {
-    /// Its model: also the device of its power set.
+    /// Its model in this room.
     #[must_use]
     pub fn model(&self) -> &'static str {
         match self {
@@ -174,7 +345,44 @@ impl RadioPart {
             Self::Cc2420(_) => "cc2420",
             Self::Cc2520(_) => "cc2520",
             Self::Cc1000(_) => "cc1000",
+            Self::Priced(_) => "priced",
         }
+    }
+
+    /// The chip that its power set speaks for.
+    #[must_use]
+    pub fn device(&self) -> &str {
+        match self {
+            Self::Priced(p) => &p.device,
+            simulated => simulated.model(),
+        }
+    }
+
+    /// Its messages that can be priced.
+    #[must_use]
+    pub fn messages(&self) -> &[MessagePart] {
+        match self {
+            Self::Cc2500(p) => &p.message,
+            Self::Cc2420(p) => &p.message,
+            Self::Cc2520(p) => &p.message,
+            Self::Cc1000(p) => &p.message,
+            Self::Priced(p) => &p.message,
+        }
+    }
+
+    /// Checks each message.
+    ///
+    /// # Errors
+    /// A clause with the first that cannot be.
+    pub fn check(&self) -> Result<(), String> {
+        let deaf = self.messages().iter().find(|m| m.sensitivity_dbm.is_none());
+        if let (Self::Priced(_), Some(m)) = (self, deaf) {
+            return Err(format!(
+                "message {} has no sensitivity_dBm, by which links are judged",
+                m.name
+            ));
+        }
+        self.messages().iter().try_for_each(MessagePart::check)
     }
 
     /// The power set that speaks for it.
@@ -185,6 +393,7 @@ impl RadioPart {
             Self::Cc2420(p) => &p.power_set,
             Self::Cc2520(p) => &p.power_set,
             Self::Cc1000(p) => &p.power_set,
+            Self::Priced(p) => &p.power_set,
         }
     }
 }

@@ -51,6 +51,12 @@ pub enum WiringError {
         /// What was asked for.
         text: String,
     },
+    /// It has no model.
+    #[error("the messages of a {device} are priced; no program can drive it here")]
+    Priced {
+        /// Which chip.
+        device: String,
+    },
     /// The machine has no such interface.
     #[error(transparent)]
     Machine(#[from] MachineError),
@@ -65,6 +71,7 @@ impl RadioPart {
             Self::Cc2420(p) => p.receiver,
             Self::Cc2520(p) => p.receiver,
             Self::Cc1000(p) => p.receiver,
+            Self::Priced(_) => ReceiverPart::default(),
         }
     }
 
@@ -76,7 +83,25 @@ impl RadioPart {
             Self::Cc2420(_) => crate::cc2420::states(),
             Self::Cc2520(_) => crate::cc2520::states(),
             Self::Cc1000(_) => crate::cc1000::states(),
+            Self::Priced(_) => Vec::new(),
         }
+    }
+
+    /// The wires of another radio that this one has, too: its serial interface and the pins of the same name.
+    ///
+    /// # Errors
+    /// The key of a connection that it needs and that is not among them.
+    pub fn wires_of(
+        &self,
+        wiring: &BTreeMap<String, String>,
+    ) -> Result<BTreeMap<String, String>, &'static str> {
+        let (must, may) = self.keys();
+        if let Some(missing) = must.iter().find(|key| !wiring.contains_key(**key)) {
+            return Err(missing);
+        }
+        let serial = ["serial", "usci", "simo", "somi", "clk"];
+        let has = |key: &str| serial.contains(&key) || must.contains(&key) || may.contains(&key);
+        Ok(wiring.iter().filter(|(key, _)| has(key)).map(|(k, v)| (k.clone(), v.clone())).collect())
     }
 
     /// Keys of `[radio]` that name its connections: those that must be there, and the others.
@@ -92,6 +117,7 @@ impl RadioPart {
                 ],
             ),
             Self::Cc1000(_) => (&["pale", "pclk", "pdata"], &["dio", "dclk", "rssi"]),
+            Self::Priced(_) => (&[], &[]),
         }
     }
 }
@@ -161,6 +187,7 @@ fn made(
             let wired = |key: &str| pin(key).filter(|_| by_pins || !matches!(key, "dio" | "dclk"));
             Radio::cc1000(p, Cc1000Pins::by_key(wired), Some(port))
         }
+        RadioPart::Priced(_) => unreachable!("refused by attach"),
     }
 }
 
@@ -180,6 +207,9 @@ pub fn attach(
     position: Position,
 ) -> Result<RadioHandle, WiringError> {
     let model = part.model();
+    if let RadioPart::Priced(p) = part {
+        return Err(WiringError::Priced { device: p.device });
+    }
     let (pins, rssi) = read_wires(&part, wiring)?;
     let pin = |key: &str| pins.get(key).copied();
     let serial = wiring.get("serial").or_else(|| wiring.get("usci")).map(String::as_str);

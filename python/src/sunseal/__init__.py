@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from sunseal.air import Air, Frame
     from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
     from sunseal.citing import Citations
-    from sunseal.errors import SunsealError
+    from sunseal.errors import FindingsError, SunsealError, UndecidedError
     from sunseal.machine import Machine, Stop
     from sunseal.measurement.calling import Calls, measure_calls
-    from sunseal.measurement.constant_time import Covered, Leak, Verdict
+    from sunseal.measurement.constant_time import ConstantTime, Covered, Leak
     from sunseal.measurement.coupon import metrics as coupon_metrics
     from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
     from sunseal.measurement.lasting import Least, least_capacitor
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sunseal.running import Bench, Ended
     from sunseal.sweeps.sobol import sobol_indices
     from sunseal.sweeps.sweeping import sweep
+    from sunseal.verdicts import Finding, Verdict
 
     __version__: str
 
@@ -39,16 +40,17 @@ _HOME = {
     "air": "Air Frame",
     "api": "FleetRun lifetime plan reproduce run_fleet simulate size tune",
     "citing": "Citations",
-    "errors": "SunsealError",
+    "errors": "FindingsError SunsealError UndecidedError",
     "machine": "Machine Stop",
     "measurement.calling": "Calls measure_calls",
-    "measurement.constant_time": "Covered Leak Verdict",
+    "measurement.constant_time": "ConstantTime Covered Leak",
     "measurement.injecting": "Failure Hazard Injection inject war",
     "measurement.lasting": "Least least_capacitor",
     "measurement.measuring": "Measurement PowerSet curve in_joules measure profile",
     "running": "Bench Ended",
     "sweeps.sobol": "sobol_indices",
     "sweeps.sweeping": "sweep",
+    "verdicts": "Finding Verdict",
 }
 """Where each public name is defined; no module here may have a public name, which it would replace."""
 _RENAMED = {
@@ -85,10 +87,13 @@ __all__ = [
     "Bench",
     "Calls",
     "Citations",
+    "ConstantTime",
     "Covered",
     "Ended",
     "EngineError",
     "Failure",
+    "Finding",
+    "FindingsError",
     "FleetRun",
     "Frame",
     "Hazard",
@@ -100,6 +105,7 @@ __all__ = [
     "PowerSet",
     "Stop",
     "SunsealError",
+    "UndecidedError",
     "Verdict",
     "__version__",
     "coupon_breakeven",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,23 +135,25 @@ def size(to: requests.Size) -> Sized:
     left on where that takes less.
     """
     from sunseal.loop import fleet as fleets
-    from sunseal.planner import asleep, radio
+    from sunseal.planner import asleep, radio, sensors
     from sunseal.planner import lifetime as life
     from sunseal.planner import size as sizing
 
     if not to.margin >= 1:
         raise SunsealError(f"the margin {to.margin:g} is below 1: the operation could not be paid from what is stored")
     m, board = _measured(to), to.board
-    exchange, sleep = None, asleep.of_board(board, m.vcc_v, to.power) if to.sleep_w is None else None
-    if to.radio_j is None and "radio" in boards.board(board):
+    exchange = None
+    sleep = asleep.of_board(board, m.vcc_v, to.power, to.radio) if to.sleep_w is None else None
+    if to.radio_j is None and (to.radio is not None or "radio" in boards.board(board)):
         body_bytes = radio.REPORT_BYTES + to.sends_bytes + radio.added_bytes(boards.workload(to.workload))
-        exchange = radio.prices(radio.of_board(board).name, to.dbm, m.vcc_v).exchange(body_bytes)
+        exchange = radio.prices(radio.of_board(board, to.radio), to.dbm, m.vcc_v).exchange(body_bytes)
+    read = sensors.of_parts(to.sensors, m.vcc_v)
     demand = sizing.Demand(
-        compute_j=m.energy_j + (sleep.beside_w[0] * m.time_s if sleep else 0.0),
+        compute_j=m.energy_j + (sleep.beside_w[0] * m.time_s if sleep else 0.0) + read.reading_j,
         compute_s=m.time_s,
         radio_j=exchange.send_j[0] if exchange else to.radio_j or 0.0,
         radio_s=exchange.time_s if exchange else 0.0,
-        sleep_w=sleep.total_w[0] if sleep else to.sleep_w or 0.0,
+        sleep_w=(sleep.total_w[0] if sleep else to.sleep_w or 0.0) + read.idle_w,
         period_s=to.every_s,
         margin=to.margin,
         overhead_j=to.overhead_j,
@@ -175,14 +177,21 @@ def size(to: requests.Size) -> Sized:
         others=[d for d in ways if d is not demand],
     )
     cited = m.cite() + citing.of(
-        power_sets=asleep.power_sets(board),
-        parts=citing.supply_parts(lender),
+        power_sets=asleep.power_sets(board, to.radio),
+        parts=[*citing.supply_parts(lender), *_carried(to.board, to.radio, to.sensors)],
         papers=["mane2014"],
         climate=light.provenance if light else None,
     )
     if sized.year is not None and light is not None:
         sized = replace(sized, year={**sized.year, "low_light": list(light.low_light)})
     return replace(sized, measured=m, asleep=sleep, exchange=exchange, between=between, citations=cited)
+
+
+def _carried(board: str, other: str | None, sensors: Sequence[str]) -> list[str]:
+    """Name the parts that were asked for beside a board's own."""
+    from sunseal.planner import radio
+
+    return [*([radio.of_board(board, other).part] if other else []), *sensors]
 
 
 @answers(requests.Plan)
@@ -212,7 +221,7 @@ def lifetime(to: requests.Life) -> Lifetime:
     is switched on below the cut-off, such as `ti-tps61000`, a linear one always regulates. It ends where the heaviest
     pulse first pulls the rail below `cutoff_v`, or below what chip or radio needs if that is more, at `temperature_c`.
     """
-    from sunseal.planner import asleep, radio, sweep
+    from sunseal.planner import asleep, radio, sensors, sweep
     from sunseal.planner import lifetime as life
 
     part = to.battery or life.battery_of(to.board)
@@ -221,39 +230,39 @@ def lifetime(to: requests.Life) -> Lifetime:
         raise SunsealError(f"{hops} hops of nothing: `bits` says how long the messages are that the node passes on")
     sent = received = None
     if to.bits or to.receives:
-        prices = radio.prices(radio.of_board(board).name, to.dbm, m.vcc_v)
+        prices = radio.prices(radio.of_board(board, to.radio), to.dbm, m.vcc_v)
         sent, received = prices.exchange(math.ceil(to.bits / 8)), prices.exchange(math.ceil(to.receives / 8))
-    sleep = asleep.of_board(board, m.vcc_v, to.power) if to.sleep_w is None else None
-    between = _between(to, m.vcc_v)
+    sleep = asleep.of_board(board, m.vcc_v, to.power, to.radio) if to.sleep_w is None else None
+    between, read = _between(to, m.vcc_v), sensors.of_parts(to.sensors, m.vcc_v)
     pulse_w, sending = 0.0, sent is not None and sent.packets + (received.packets if received else 0) > 0
     beside_w = sleep.beside_w[0] if sleep else 0.0
     if sending:
         pulse_w = prices.heaviest_w + beside_w
-    _, high_v = sweep.rail_limits(board, sending)
+    _, high_v = sweep.rail_limits(board, sending, to.radio)
     use = life.Use(
         operation=to.workload,
         board=board,
         vcc_v=m.vcc_v,
-        energy_j=m.energy_j if to.accelerator_j is None else to.accelerator_j,
+        energy_j=(m.energy_j if to.accelerator_j is None else to.accelerator_j) + read.reading_j,
         time_s=m.time_s if to.accelerator_j is None else m.time_s / ACCELERATED,
         radio_j=(1 + hops) * sent.send_j[0] + hops * sent.receive_j[0] + received.receive_j[0]
         if sent and received
         else 0.0,
         radio_s=(1 + 2 * hops) * sent.time_s + received.time_s if sent and received else 0.0,
-        sleep_w=sleep.total_w[0] if sleep else to.sleep_w or 0.0,
+        sleep_w=(sleep.total_w[0] if sleep else to.sleep_w or 0.0) + read.idle_w,
         period_s=to.every_s,
         beside_w=beside_w,
         coprocessor_j=between.energy_j(to.every_s - m.time_s) if between else 0.0,
         pulse_w=pulse_w,
-        needs_v=sweep.needs_v(board, m.freq_hz, to.power, sending),
+        needs_v=sweep.needs_v(board, m.freq_hz, to.power, sending, to.radio),
         freq_hz=m.freq_hz,
     )
     temperature_c = life.WARM_C if to.temperature_c is None else units.degrees(to.temperature_c, "temperature_c")
     asked = life.Question(use, part, to.cutoff_v, to.converter, temperature_c)
     found = replace(life.of(asked), supply_remark=life.remarks(asked, high_v))
     cited = m.cite() + citing.of(
-        power_sets=asleep.power_sets(board),
-        parts=filter(None, (part, to.converter)),
+        power_sets=asleep.power_sets(board, to.radio),
+        parts=filter(None, (part, to.converter, *_carried(board, to.radio, to.sensors))),
         papers=["piotrowski2006"],
     )
     return replace(found, measured=m, asleep=sleep, exchange=sent, between=between, citations=cited)

@@ -165,7 +165,7 @@ TEMPERATURE = Option(
     min=units.COLDEST_C,
     max=units.WARMEST_C,
 )
-DBM = Option("--dbm", "Output power of the radio.", int)
+DBM = Option("--dbm", "Output power of the radio; else 0 dBm, or the least above it that it has.", int)
 GOLDEN = Option("--golden", "Symbol that must then hold what it holds uninterrupted. Repeatable.", list[str])
 HOLD = Option("--hold", "Object that is as in the image in each life: a count of lives. Repeatable.", list[str])
 OFF = Option("--off", "How long the supply stays away.", read=units.time_s, typed="1s")

@@ -17,7 +17,7 @@ from typing import Any
 
 from sunseal import boards, coprocessor, hdlc
 from sunseal.air import Air
-from sunseal.errors import SunsealError, unknown
+from sunseal.errors import FindingsError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import references
 
@@ -146,8 +146,8 @@ def read(path: str | Path, cipher: str, key_bytes: int, buffer_bytes: int) -> Te
     return Text(key, data)
 
 
-class NoAnswerError(SunsealError):
-    """The answer is no: a mote stays silent, or refuses."""
+class NoAnswerError(FindingsError):
+    """A mote stays silent, or refuses."""
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,9 @@ def of_scenario(scenario: Mapping[str, Any], power_sets: Iterable[str] = ()) -> 
     if scenario.get("load"):  # its steps are currents: no set priced them, and no radio was there
         return of(board=board, parts=supply_parts(board, scenario["supply"]))
     parts = supply_parts(board, scenario["supply"])
-    if "radio" in told and scenario.get("radio") != "none":
-        parts.append(str(told["radio"]["part"]))
+    radio = scenario.get("radio") or told.get("radio", "none")
+    if radio != "none":
+        parts.append(str(radio["part"] if isinstance(radio, Mapping) else radio))
     return of(board=board, power_sets=map(str, named), parts=parts)
 
 

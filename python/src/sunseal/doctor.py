@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from sunseal import _engine, boards, coprocessor
 from sunseal.abi import architecture
 from sunseal.boards import CARRIED, DEFAULT_BOARD, MULTIPLIERS, firmware_path, home, names
 from sunseal.errors import EXTRAS, SunsealError
+from sunseal.verdicts import Finding as Against
+from sunseal.verdicts import Verdict
 
 SERVER = "sunseal-server"
 
@@ -134,7 +137,17 @@ def examine() -> list[Finding]:
     ]
 
 
-def required_missing(findings: list[Finding]) -> list[str]:
+def judged(findings: Sequence[Finding]) -> Verdict:
+    """Judge what was found: a tool that the demo cannot do without and that is missing speaks against it."""
+    missing = set(required_missing(findings))
+    parts = []
+    for f in findings:
+        told = (Against("missing", f"{f.name} is missing: {f.get}", f.name),) if f.name in missing else ()
+        parts.append(Verdict(f.name, 1, told))
+    return Verdict.joined("doctor", parts)
+
+
+def required_missing(findings: Sequence[Finding]) -> list[str]:
     """Name what the demo cannot do without; a wheel brings what the tools in the tree build."""
     built = {t.name for t in TOOLS if t.required} if home() != CARRIED else set()
     must = built | {"engine", SERVER, "firmware", "data", PACKAGES}

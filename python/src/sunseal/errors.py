@@ -5,15 +5,44 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import ClassVar
+
+from sunseal.verdicts import STATUS, WRONG, Finding, Verdict
 
 
 class SunsealError(Exception):
     """Wrong input. The text is one sentence; `hint` says what to do next, if there is a next step."""
 
+    status: ClassVar[int] = WRONG
+    """With which a command ends where nobody catches it."""
+    word: ClassVar[str] = "error"
+
     def __init__(self, sentence: str, hint: str | None = None) -> None:
         """Keep the sentence as the exception's text and the hint beside it."""
         super().__init__(sentence)
         self.hint = hint
+
+
+class UndecidedError(SunsealError):
+    """A judgement that could not be made: nothing was compared, or something was not followed."""
+
+    status = STATUS["undecided"]
+    word = "undecided"
+
+    def judged(self, of: str) -> Verdict:
+        """Return it as the verdict that it is."""
+        return Verdict(of, 0, open=(str(self),))
+
+
+class FindingsError(SunsealError):
+    """A judgement that found something where the answer would be a figure, which there is none then."""
+
+    status = STATUS["findings"]
+    word = "findings"
+
+    def judged(self, of: str) -> Verdict:
+        """Return it as the verdict that it is."""
+        return Verdict(of, 1, (Finding("refuted", str(self)),))
 
 
 class MissingToolError(SunsealError):
@@ -54,6 +83,10 @@ def absent(missing: ModuleNotFoundError) -> SunsealError:
     )
 
 
+LISTED_MOST = 16
+"""Names that a sentence still bears; of more it holds the nearest."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str], where: str = "", listed: str = "") -> SunsealError:
     """Build the error for a name that is not one of the known ones, with the nearest of them.
 
@@ -64,6 +97,9 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str = "", listed:
     elsewhere = [c for c in choices if "." in c and c.rpartition(".")[2] == name.rpartition(".")[2]]
     near = elsewhere or difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
     told = f"known: {', '.join(choices) or 'none'}"
+    if len(choices) > LISTED_MOST:
+        nearest = difflib.get_close_matches(name, choices, n=LISTED_MOST // 2, cutoff=0.0)
+        told = f"nearest: {', '.join(nearest)}, of {len(choices)}"
     place = f" {where}" if where else ""
     return SunsealError(
         f"unknown {kind} `{name}`{place}; {listed or told}",

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sunseal import _engine, abi, boards, coprocessor, images, instructions, units
-from sunseal.errors import SunsealError, unknown
+from sunseal.errors import SunsealError, UndecidedError, unknown
 from sunseal.measurement import constant_time
-from sunseal.measurement.constant_time import Leak, Verdict
+from sunseal.measurement.constant_time import ConstantTime, Leak
 from sunseal.peripherals import BAUD, Peripherals, Uart
 from sunseal.variables import Variables
 
@@ -376,7 +376,7 @@ class Machine:
         time_s: float | None = None,
         pin: str | None = None,
         call: tuple[Place, *tuple[Argument, ...]] | None = None,
-    ) -> Verdict:
+    ) -> ConstantTime:
         """Run with marked bytes and judge the run: what they decide, what was covered, what is left open.
 
         `secret` and `public` are symbols, or addresses with sizes in bytes; what the program writes to
@@ -412,11 +412,11 @@ class Machine:
         """Run as `constant_time` does and return the instructions that let marked bytes out by the way they run.
 
         An empty list is the verdict `clean` for this run of this binary. A run that shows nothing and leaves
-        something open raises SunsealError with what that is.
+        something open raises UndecidedError with what that is.
         """
         judged = self.constant_time(secret, until, public=public, cycles=cycles, time_s=time_s, pin=pin, call=call)
         if judged.verdict == "undecided":
-            raise SunsealError(f"the run is no constant-time verdict: {'; '.join(judged.why)}")
+            raise UndecidedError(f"the run is no constant-time verdict: {'; '.join(judged.why)}")
         return judged.findings
 
     def coverage(

@@ -14,6 +14,7 @@ from typing import Any
 
 from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError, unknown
+from sunseal.verdicts import Verdict
 
 MODELS = {
     "capacitor": "supercap-0f47-branches",
@@ -149,10 +150,18 @@ class Checked:
     kinds: tuple[str, ...]
     extends: str | None
     questions: tuple[str, ...]
+    compared_with: tuple[str, ...] = ()
+    """Parts of its kinds against which its figures were held; none of a board's or a power set's."""
+
+    @property
+    def judged(self) -> Verdict:
+        """The verdict: the engine has read it, and refuses by an error what cannot be; a question is no finding."""
+        return Verdict(f"part check {self.name}", 1 + len(self.compared_with))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields."""
-        return {**vars(self), "kinds": list(self.kinds), "questions": list(self.questions), "valid": True}
+        told = {**self.judged.to_dict(), **vars(self), "valid": True}
+        return {**told, **{name: list(told[name]) for name in ("kinds", "questions", "compared_with")}}
 
 
 def check(path: Path) -> Checked:
@@ -180,7 +189,9 @@ def check(path: Path) -> Checked:
         ]
         if raw.get("title") is None and base is not None:
             questions.append("title is that of the part which it extends: say what is different")
-    return Checked(str(path), path.stem, tuple(found), base if isinstance(base, str) else None, tuple(questions))
+    held = dict.fromkeys(name for kind in found for name in _kin(kind, facts["name"]))
+    based = base if isinstance(base, str) else None
+    return Checked(str(path), path.stem, tuple(found), based, tuple(questions), tuple(held))
 
 
 def _is_board(raw: Mapping[str, Any]) -> bool:
@@ -300,14 +311,17 @@ def _derived(kind: str, facts: Mapping[str, Any]) -> dict[str, float]:
     return {}
 
 
-def _questions(kind: str, facts: Mapping[str, Any]) -> Iterator[str]:
-    """Question what is far from every other part of the kind."""
-    own, name = facts[kind], facts["name"]
+def _kin(kind: str, name: str) -> dict[str, Mapping[str, Any]]:
+    """Return the package's parts of a kind by their names, but for one of that name; one alone is no kin."""
     package = sorted(p.stem for p in (boards.home() / "data" / "parts").glob("*.toml"))
     # Its base is of its kin; what the part was copied under its own name from is not asked.
     kin = {n: boards.part(n)[kind] for n in package if n != name and kind in boards.part(n)}
-    if len(kin) < 2:
-        return
+    return kin if len(kin) > 1 else {}
+
+
+def _questions(kind: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Question what is far from every other part of the kind."""
+    own, kin = facts[kind], _kin(kind, facts["name"])
     known: dict[str, list[float]] = {}
     for told in kin.values():
         for key, value in (*_figures(told), *_derived(kind, told).items()):

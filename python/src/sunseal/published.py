@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
-import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,7 +17,11 @@ from sunseal import _engine, boards, citing, coupon_rate, offload
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
+from sunseal.papers import evidence
+from sunseal.papers.arithmetic import arithmetic
+from sunseal.papers.evidence import CLASSES, Evidence
 from sunseal.units import show
+from sunseal.verdicts import Finding, Verdict, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,17 +33,13 @@ NOT_COMPUTED = "not computed"
 """Ours could not be had; the note says why."""
 NO_TOOLS = "no tools"
 """Ours takes tools that are not installed here; the note says which, and how to get them."""
-VERDICTS = (BEATEN, AGREES, DIFFERS, MISPRINT, NOT_PRINTED, NOT_MET, NOT_COMPUTED, NO_TOOLS)
-CLASSES = {
-    "independent": "ours comes from our firmware and models; no coefficient was fitted to the figure beside it",
-    "fitted": "a coefficient of ours was fitted to this very figure, so that it shows the fit and no more",
-    "by_construction": "our model gives this whatever its coefficients are",
-    "arithmetic": "the paper's own arithmetic on its own printed inputs",
-    "back_solved": "an input is printed nowhere and was solved from the answer",
-    "not_printed": "the paper only draws it, or loses it: ours stands alone",
-}
-"""What a row's agreement is worth."""
+EASIER, MORE = "ours, easier task", "ours, more resources"
+"""Less than the paper's figure, but by another task than the paper's, or by what the paper's does without."""
+VERDICTS = (BEATEN, EASIER, MORE, AGREES, DIFFERS, MISPRINT, NOT_PRINTED, NOT_MET, NOT_COMPUTED, NO_TOOLS)
+YEAR_S = 365.25 * 86_400.0
 SUITES = {"secp160r1": "ecdsa-secp160r1-sha1", "p256": "ecdsa-p256-sha256"}
+RADIO_VCC_V = 3.0
+"""Supply of the radios in Piotrowski 2006, tables 8 to 11."""
 NEAR = 0.10
 """Figures read off a printed curve with one or two digits agree within this share."""
 
@@ -55,8 +53,7 @@ class Row:
     ours: float | None
     unit: str
     verdict: str
-    kind: str
-    """One of CLASSES."""
+    evidence: Evidence
     note: str = ""
     printed: str | None = None
 
@@ -64,6 +61,11 @@ class Row:
     def ratio(self) -> float | None:
         """Ours over published."""
         return self.ours / self.published if self.published and self.ours is not None else None
+
+    @property
+    def kind(self) -> str:
+        """The class of its evidence."""
+        return self.evidence.kind
 
     @property
     def class_name(self) -> str:
@@ -97,7 +99,7 @@ class Reproduction:
     """The table as data/published has it."""
 
     def frame(self) -> pd.DataFrame:
-        """Return a row a figure: label, published, ours, ratio, verdict, class, unit, printed, note."""
+        """Return a row a figure, with the keys of a row of `to_dict`."""
         import pandas as pd
 
         return pd.DataFrame(self.to_dict()["rows"])
@@ -132,6 +134,11 @@ class Reproduction:
                     "ratio": r.ratio,
                     "verdict": r.verdict,
                     "class": r.kind,
+                    "rule": r.evidence.why,
+                    "task": r.evidence.task,
+                    "resources": r.evidence.resources,
+                    "coefficients": list(r.evidence.coefficients),
+                    "run": r.evidence.run,
                     "unit": r.unit,
                     "printed": r.printed,
                     "note": r.note,
@@ -151,10 +158,6 @@ def _tables() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     for name in boards.names("published"):
         data: dict[str, Any] = boards.read_toml(boards.home() / "data" / "published" / f"{name}.toml")
         for table in data.get("table", []):
-            for row in table["row"]:
-                if row.get("class") not in CLASSES:
-                    where = f"of `{row['label']}` in {table['id']} of data/published/{name}.toml"
-                    raise unknown("class", str(row.get("class", "(none)")), CLASSES, where)
             found[table["id"]] = data["paper"], table
     return found
 
@@ -185,10 +188,13 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
 def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measuring.Progress | None) -> Row:
     """Compute one figure; a figure that can't be had costs its own row, and says why."""
     printed, ours = _printed(raw), None
+    behind = evidence.of(board, table, raw)
     try:
         ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
     except MissingToolError as e:
         note, verdict = ": ".join(filter(None, (str(e), e.hint))), NO_TOOLS
+    except KeyError as e:
+        raise SunsealError(f"`{raw['label']}` in {table['id']} of data/published lacks the key {e}") from e
     except (SunsealError, _engine.EngineError) as e:
         note, verdict = str(e), NOT_COMPUTED
     else:
@@ -200,10 +206,26 @@ def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measu
         ours=ours,
         unit=raw.get("unit", table.get("unit", "")),
         verdict=verdict,
-        kind=raw["class"],
-        note="; ".join(n for n in (raw.get("note", ""), note) if n),
+        evidence=behind,
+        note="; ".join(n for n in (raw.get("easier", ""), raw.get("more", ""), raw.get("note", ""), note) if n),
         printed=raw.get("printed"),
     )
+
+
+def judged(tables: Sequence[Reproduction]) -> Verdict:
+    """Judge tables row by row: a figure that is not met is a finding, one that could not be had is left open."""
+    parts = []
+    for table in tables:
+        for row in table.rows:
+            told = f"{table.id}, {row.label}: {row.show(row.published)} published, {row.show(row.ours)} ours"
+            found = (Finding("not-met", told, table.id),) if row.verdict == NOT_MET else ()
+            lacking = row.verdict in (NOT_COMPUTED, NO_TOOLS)
+            left = (f"{row.verdict}: {row.note}",) if lacking else ()
+            compared = not lacking and row.verdict != NOT_PRINTED
+            # What a paper only draws asks nothing of us.
+            if compared or lacking:
+                parts.append(Verdict(f"{table.id}, {row.label}", int(compared), found, left))
+    return Verdict.joined("reproduce " + listed([table.id for table in tables], 3), parts)
 
 
 def counts(reproductions: Iterable[Reproduction]) -> dict[str, Counter[str]]:
@@ -213,6 +235,15 @@ def counts(reproductions: Iterable[Reproduction]) -> dict[str, Counter[str]]:
         for row in r.rows:
             found[row.kind][row.verdict] += 1
     return {name: verdicts for name, verdicts in found.items() if verdicts}
+
+
+def runs(reproductions: Iterable[Reproduction]) -> dict[str, int]:
+    """Count the distinct runs and facts that the rows of each class rest on: many rows weigh one run."""
+    found: dict[str, set[str]] = {}
+    for r in reproductions:
+        for row in r.rows:
+            found.setdefault(row.kind, set()).add(row.evidence.run)
+    return {name: len(distinct) for name, distinct in found.items()}
 
 
 def _printed(raw: dict[str, Any]) -> float | None:
@@ -235,7 +266,8 @@ def _verdict(better: str, published: float, ours: float, raw: dict[str, Any]) ->
     if better in ("less", "more"):
         if ours == published:
             return AGREES
-        return BEATEN if (ours < published) == (better == "less") else differs
+        won = EASIER if "easier" in raw else MORE if "more" in raw else BEATEN
+        return won if (ours < published) == (better == "less") else differs
     if better == "equal" and raw.get("quantity") != "packet_energy_j":
         return AGREES if ours == published else differs
     return AGREES if abs(ours / published - 1) <= NEAR else differs
@@ -255,7 +287,7 @@ def _operating_point(
 def _counts(board: str, workload: str, mpy: str, progress: measuring.Progress | None) -> _engine.Counts:
     program = measuring.builtin(workload, board, {"mpy": mpy})
     counts, valid = measuring.run(program, board, progress)
-    if not valid:
+    if valid is False:
         raise SunsealError(f"`{workload}` with mpy={mpy} gives a wrong result on {board}")
     return counts
 
@@ -276,15 +308,14 @@ def _footprint(
     """Take one program with all three operations, run through all of them."""
     program = measuring.builtin(boards.whole_program(raw["parameter"]), board, {"mpy": raw["mpy"]})
     counts, valid = measuring.run(program, board, progress)
-    if not valid:
+    if valid is False:
         raise SunsealError(f"`{program.label}` with mpy={raw['mpy']} gives a wrong result on {board}")
     if raw["quantity"] == "flash_bytes":
         return float(counts.flash_bytes), "one program with all three operations, start-up and vectors included"
     harness = _engine.symbols_bytes(program.image, HARNESS)
-    own = counts.ram_bytes - harness + counts.stack_bytes
-    return float(own), (
-        f"{counts.ram_bytes - harness} bytes static and {counts.stack_bytes} of stack at its deepest; "
-        f"the bench's {harness} bytes of input and output are left out"
+    return float(counts.ram_bytes + counts.stack_bytes), (
+        f"{counts.ram_bytes} bytes static, of which {harness} are input and output, and {counts.stack_bytes} of stack "
+        "at its deepest"
     )
 
 
@@ -318,34 +349,6 @@ def _energy(
         ours * scale,
         f"our own program: {show(ours, raw['unit'], 3)} in {counts.cycles:,} cycles",
     )
-
-
-_OPERATORS: dict[type, Callable[..., float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-}
-
-
-def arithmetic(text: str) -> float:
-    """Compute `+ - * / **` on numbers; anything else is refused."""
-
-    def value(node: ast.expr) -> float:
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            return float(node.value)
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](value(node.left), value(node.right))
-        if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](value(node.operand))
-        raise SunsealError(f"`{text}` in data/published is no arithmetic on numbers")
-
-    try:
-        return value(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ZeroDivisionError) as e:
-        raise SunsealError(f"`{text}` in data/published is no arithmetic on numbers: {e}") from e
 
 
 @dataclass(frozen=True)
@@ -542,6 +545,12 @@ def _facts(
         part = _sheet(data / "parts" / f"{raw['part']}.toml")["capacitor"]
         tau_s = part["capacitance_f"] * part["v_rated_v"] / (part["leakage_uA"] * 1e-6)
         return tau_s, f"{raw['part']}: until its own leakage, a resistor, has taken it to 1/e of its voltage"
+    if quantity == "cell_retention_s":
+        yearly = _sheet(data / "parts" / f"{raw['part']}.toml")["cell"]["self_discharge_percent_per_year"]
+        return (
+            100 / yearly * YEAR_S,
+            f"{raw['part']}: until its self-discharge, {yearly:g} % a year, has left 1/e of its charge",
+        )
     name = raw.get("board", board)
     known = _sheet(boards.board_path(name))
     if quantity == "clock_hz":
@@ -596,10 +605,12 @@ def _coupon(
 ) -> tuple[float, str]:
     """Set the paper's whole operation, or ours, over our runtime with a coupon."""
     at, power, kind = raw.get("board", board), _set(table, raw), raw["coupon"]
-    if "original" in raw:
+    if "original" in raw or raw.get("runtime"):
         guarded = raw.get("guard", True)
         ours = coupon.runtime(kind, at, power, coupon.PAPER_VCC_V, guarded=guarded)
         guard = f"with{'' if guarded else 'out'} claim, check and wipe"
+        if raw.get("runtime"):
+            return ours.as_json()[raw["quantity"]], f"{ours.cycles:,} cycles {guard}, after reset on {at}, {power}"
         where = f"the paper's over ours, {ours.cycles:,} cycles {guard}"
         return raw["original"] / ours.as_json()[raw["quantity"]], f"{where}, after reset on {at}, {power}"
     found = {m.variant: m for m in coupon.metrics(kind, board=at, power=power)}
@@ -620,7 +631,7 @@ def _generator(
     """Count what a generator takes for its 256 bits."""
     at, work = raw.get("board", board), boards.workload(f"trng-{raw['generator']}-256bit")
     counts, valid = measuring.run(measuring.builtin(work, at, boards.variant((), at)), at)
-    if valid is not True:
+    if valid is False:
         raise SunsealError(f"`{work.name}` gives a wrong result on {at}")
     return float(oracle.samples_taken(raw["generator"], counts.output)), f"{work.name} on {at}"
 
@@ -645,6 +656,23 @@ def _coprocessor(
     return offload.figure(table.get("board", board), raw)
 
 
+def _radio(
+    _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Price a message on one of our radios: bare bits as the paper has them, or frames as they go on the air."""
+    from sunseal.planner import radio
+
+    name, dbm, bits, quantity = raw["radio"], raw["dbm"], raw.get("bits", 1), raw["quantity"]
+    if quantity in ("frames_j", "exchange_j"):
+        price = radio.prices(name, dbm, RADIO_VCC_V)
+        whole = price.exchange(bits // 8)
+        waits_j = whole.messages * price.send_message_j[0] if quantity == "frames_j" else 0.0
+        return whole.send_j[0] - waits_j, f"{whole.packets} packet with {bits // 8} bytes, {whole.power_set}"
+    bare = radio.message(name, bits, dbm, RADIO_VCC_V, _set(table, raw))
+    joules = bare.send_j if quantity.startswith("send") else bare.receive_j
+    return joules / bare.time_s if quantity.endswith("_w") else joules, f"{name} at {dbm} dBm, {bare.power_set}"
+
+
 Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
 KINDS: dict[str, Compute] = {
     "operating_points": _operating_point,
@@ -661,4 +689,5 @@ KINDS: dict[str, Compute] = {
     "generator": _generator,
     "rate": _rate,
     "coprocessor": _coprocessor,
+    "radio": _radio,
 }

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 COUPON_BOARD = "msp430fr5994-launchpad"
 SHADING = Option("--shading", "Share of the sun that reaches the panel.", float)
+RADIO = Option("--radio", "A radio of data/parts on the board's pins; else the board's.")
+SENSOR = Option("--sensor", "A sensor of data/parts, read with each operation. Repeatable.", list[str])
 END = Option("--to", "Symbol where it ends; else the program's halt.", called="end")
 
 
@@ -260,7 +262,9 @@ class Tune:
         "--board", "Only these boards. Repeatable.", list[str], offers="boards", default=None
     )
     energy_j: float | None = asked("--energy", "At most this energy, such as 2mJ.", read=quantity("J"), default=None)
-    latency_s: float | None = asked("--latency", "At most this time, such as 250ms.", read=quantity("s"), default=None)
+    latency_s: float | None = asked(
+        "--latency", "At most this time, such as 250ms.", read=units.unit_time_s, default=None
+    )
     power_w: float | None = asked("--power-most", "At most this power, such as 10mW.", read=quantity("W"), default=None)
     security_bits: int | None = asked("--security", "At least this many bits.", int, min=1, default=None)
     flash_bytes: float | None = asked(
@@ -303,13 +307,15 @@ class Size(Work):
 
     _: KW_ONLY
     radio_j: float | None = asked(
-        "--radio",
+        "--message",
         "Energy of the message instead, such as 137uJ (Mane, table 4.3).",
         read=quantity("J", True),
         default=None,
     )
+    radio: str | None = asked(RADIO, default=None)
+    sensors: Sequence[str] = asked(SENSOR, default=())
     sends_bytes: int = asked("--sends", "Bytes sent beside the signature.", int, min=0, default=16)
-    dbm: int = asked(DBM, default=0)
+    dbm: int | None = asked(DBM, default=None)
     sleep_w: float | None = asked(SLEEP, default=None)
     capacitance_f: float | None = asked(
         "--capacitance", "The store, such as 470mF; else the board's.", read=quantity("F"), default=None
@@ -344,8 +350,10 @@ class Life(Work):
     sleep_w: float | None = asked(SLEEP, default=None)
     bits: int = asked("--bits", "Bits sent with each operation, in packets.", int, min=0, default=0)
     receives: int = asked("--receives", "Bits received with each operation.", int, min=0, default=0)
+    radio: str | None = asked(RADIO, default=None)
+    sensors: Sequence[str] = asked(SENSOR, default=())
     hops: int = asked("--hops", "Messages of other nodes passed on with each of its own.", int, min=0, default=0)
-    dbm: int = asked(DBM, default=0)
+    dbm: int | None = asked(DBM, default=None)
     accelerator_j: float | None = asked(
         "--accelerator", "Energy of the operation in hardware instead, such as 30uJ.", read=quantity("J"), default=None
     )
@@ -488,12 +496,16 @@ class LeastCapacitor:
     """What `least_capacitor` is asked."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
-    voltage_on_v: float = asked(
-        "--volts", "Of the capacitor where a life begins and where it ends, such as 3.0-1.8.", read=_volts, kw_only=True
-    )
     board: str = asked(BOARD)
     _: KW_ONLY
-    voltage_off_v: float
+    voltage_on_v: float | None = asked(
+        "--volts",
+        "Of the capacitor where a life begins and where it ends, such as 3.0-1.8; else the board's supply and the "
+        "chip's least.",
+        read=_volts,
+        default=None,
+    )
+    voltage_off_v: float | None = None
     end: Place | None = asked(
         "--to", "Symbol that the program must reach; else the program's halt.", called="end", default=None
     )

@@ -118,7 +118,16 @@ def time_s(text: str, what: str = "--for") -> float:
         body = text.strip().removesuffix(suffix)
         if body != text.strip() and _NUMBER.fullmatch(body.strip()):
             return parse(f"{body.strip()}s", "s", what, typed=text) * span_s
+    if (minutes := text.strip().removesuffix("m")) != text.strip() and _NUMBER.fullmatch(minutes):
+        raise SunsealError(f"{what} `{text}` is not in s: write `{minutes}min` for minutes, or `{minutes}ms`")
     return parse(text, "s", what)
+
+
+def unit_time_s(text: str, what: str = "--latency") -> float:
+    """Read a time that is often meant in milliseconds, which must therefore say its unit."""
+    if (bare := text.strip()) and _NUMBER.fullmatch(bare) and not bare[-1].isalpha():
+        raise SunsealError(f"{what} `{text}` has no unit: write `{bare}ms` or `{bare}s`")
+    return time_s(text, what)
 
 
 def prefix_of(value: float) -> tuple[int, str]:

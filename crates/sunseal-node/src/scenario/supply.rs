@@ -47,7 +47,7 @@ impl Scenario {
         let v_max_v = chain.most_v(&output, v_rated_v)?;
         let start_overhead_j = chain.overhead_j(&store, v_max_v, &mut v_cut_v);
         chain.starts(&output, vcc_v)?;
-        let own_harvester = chain.own_output().filter(|_| s.charger.is_none());
+        let own = chain.own_currents(v_on_v)?;
         let full_v = chain.cell.as_ref().map(|(_, c)| c.v_full_v().min(v_max_v));
         let config = SupplyConfig {
             store,
@@ -57,8 +57,9 @@ impl Scenario {
             v_on_v,
             v_cut_v,
             vcc_v,
-            quiescent_off_w: own_harvester.map_or(0.0, |h| h.quiescent_off_uw * 1e-6),
-            charger_quiescent_a: chain.charger.map_or(0.0, |(_, c)| c.quiescent_na * 1e-9),
+            quiescent_off_w: own.off_a * v_on_v,
+            charger_quiescent_a: own.lit_a,
+            charger_asleep_a: own.dark_a,
             start_overhead_j,
             decoupling_f: s.decoupling_f.unwrap_or(0.0),
             rail_end_v: chain.stop_v,
@@ -214,11 +215,33 @@ impl<'a> Chain<'a> {
         })
     }
 
+    /// What the chips take for themselves; a harvester's power, at the restart voltage. Its half alone costs the whole.
+    fn own_currents(&self, v_on_v: f64) -> Result<OwnCurrents, NodeError> {
+        let charger = self.charger.as_ref().map(|(name, _)| *name);
+        let converter = self.converter.as_ref().map(|(name, _)| *name);
+        let mut own = OwnCurrents::of(self.parts, charger, converter)?;
+        let charges = self.scenario.supply.charger.is_none();
+        if let Some(h) = self.harvester.as_ref() {
+            let off_a = h.quiescent_off_uw * 1e-6 / v_on_v;
+            if self.own_output().is_some() {
+                own.off_a += off_a;
+            } else if charges {
+                own.lit_a += off_a;
+                own.dark_a += off_a;
+            }
+        }
+        Ok(own)
+    }
+
     /// The store's voltages at which the node is switched on, and cut off.
     fn thresholds(&self, output: &Rail) -> (f64, f64) {
         let drop_v = drop_v(output);
         let (mut v_on_v, mut v_cut_v) = match (&self.charger, &self.converter) {
-            (Some((_, c)), _) => (c.v_ok_rising_v, c.v_ok_falling_v),
+            (Some((_, c)), None) => (c.v_ok_rising_v, c.v_ok_falling_v),
+            // An output of its own needs its input, whatever the charger says of the store.
+            (Some((_, c)), Some((_, o))) => {
+                (c.v_ok_rising_v.max(o.v_start_v), c.v_ok_falling_v.max(o.v_in_min_v))
+            }
             (None, Some((_, c))) => (c.v_start_v, c.v_in_min_v),
             (None, None) => match self.own_output() {
                 Some(h) => (h.v_on_v, h.v_cut_v),

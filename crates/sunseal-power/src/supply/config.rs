@@ -25,8 +25,11 @@ pub struct SupplyConfig {
     /// What the electronics take while the output is off, at the restart voltage; falling with the
     /// square of the voltage, so that an empty store owes nothing.
     pub quiescent_off_w: f64,
-    /// What a charger takes from the store always, as a current at the restart voltage.
+    /// What a charger, and the half of its chip that nobody uses, take from the store always, as a current at the
+    /// restart voltage.
     pub charger_quiescent_a: f64,
+    /// The same while the source gives less than the charger runs from.
+    pub charger_asleep_a: f64,
     /// What each switching-on of the output costs the store.
     pub start_overhead_j: f64,
     /// Capacitance on the rail, from which the node lives on when the output is cut off.
@@ -72,6 +75,7 @@ impl SupplyConfig {
         for (key, value) in [
             ("quiescent_off_w", self.quiescent_off_w),
             ("charger_quiescent_a", self.charger_quiescent_a),
+            ("charger_asleep_a", self.charger_asleep_a),
             ("start_overhead_j", self.start_overhead_j),
             ("decoupling_f", self.decoupling_f),
             ("rail_end_v", self.rail_end_v),

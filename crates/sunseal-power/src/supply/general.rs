@@ -127,7 +127,8 @@ impl Supply {
             store_w: load.store_w,
             own_w: 0.0,
             own_a: 0.0,
-            own_s: c.charger_quiescent_a / c.v_on_v,
+            own_s: if fed.is_some() { c.charger_quiescent_a } else { c.charger_asleep_a }
+                / c.v_on_v,
         };
         if !self.at.on {
             net.own_s += c.quiescent_off_w / (c.v_on_v * c.v_on_v);

@@ -40,7 +40,7 @@ impl Plain {
         else {
             return None;
         };
-        if c.charger_quiescent_a != 0.0 {
+        if (c.charger_quiescent_a, c.charger_asleep_a) != (0.0, 0.0) {
             return None;
         }
         out.is_constant().map(|output_efficiency| Self {

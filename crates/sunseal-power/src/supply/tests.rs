@@ -24,6 +24,7 @@ fn config() -> SupplyConfig {
         vcc_v: 2.8,
         quiescent_off_w: 1e-6,
         charger_quiescent_a: 0.0,
+        charger_asleep_a: 0.0,
         start_overhead_j: 0.125,
         decoupling_f: 0.0,
         rail_end_v: 1.5,
@@ -173,6 +174,7 @@ fn battery(output: Output, v_cut_v: f64) -> SupplyConfig {
         vcc_v: 3.0,
         quiescent_off_w: 0.0,
         charger_quiescent_a: 0.0,
+        charger_asleep_a: 0.0,
         start_overhead_j: 0.0,
         decoupling_f: 0.0,
         rail_end_v: 1.0,
@@ -453,6 +455,7 @@ fn a_store_leaves_the_balance_that_does_not_hold() {
         charger: tracking(),
         output: Output::Regulated { efficiency, quiescent_w: 1e-6, quiescent_a: 1e-6 },
         charger_quiescent_a: 3e-7,
+        charger_asleep_a: 3e-7,
         start_overhead_j: 1e-6,
         v_max_v: 4.2,
         v_on_v: 3.0,
@@ -558,7 +561,7 @@ proptest! {
         let charger = [Charger::Constant { efficiency: 0.8, min_w: 5e-6 }, Charger::Diode { drop_v: 0.3 }, tracking()][which].clone();
         let decoupling_f = if decoupled && output.is_regulated() { 1e-5 } else { 0.0 };
         let c = SupplyConfig {
-            store, charger, output, decoupling_f, charger_quiescent_a: 3e-7, start_overhead_j: 1e-6, v_max_v: 4.2, v_on_v: 3.0, ..config()
+            store, charger, output, decoupling_f, charger_quiescent_a: 3e-7, charger_asleep_a: 3e-7, start_overhead_j: 1e-6, v_max_v: 4.2, v_on_v: 3.0, ..config()
         };
         let mut s = Supply::new(c, v).unwrap();
         for (dt, vcc_w, store_w, sun) in steps {
@@ -577,7 +580,7 @@ proptest! {
     ) {
         let charger = [Charger::Constant { efficiency: 0.8, min_w: 5e-6 }, Charger::Diode { drop_v: 0.3 }, tracking()][which].clone();
         let c = SupplyConfig {
-            store, charger, output, charger_quiescent_a: 3e-7, start_overhead_j: 1e-6, v_max_v: 4.2, v_on_v: 3.0, ..config()
+            store, charger, output, charger_quiescent_a: 3e-7, charger_asleep_a: 3e-7, start_overhead_j: 1e-6, v_max_v: 4.2, v_on_v: 3.0, ..config()
         };
         // Two that start beside it: where they part, the end hangs on the start and not on the solver.
         let mut beside = [v - 3e-4, v + 3e-4].map(|v| Supply::new(c.clone(), v).unwrap());

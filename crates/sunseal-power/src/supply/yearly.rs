@@ -189,10 +189,13 @@ impl Yearly {
     /// one: within it the energy only rises or only falls.
     #[must_use]
     pub fn lit(&self, edges_s: &[f64], light_w: &[f64], charger: f64) -> LitYear {
+        let c = self.config();
+        // The dark's own current is in the outflow.
+        let awake_w = (c.charger_quiescent_a - c.charger_asleep_a) * c.v_on_v;
         let fed = |w: f64, cold: bool| {
             let fed = self.supply.feed(&Light::from(w), cold);
             fed.map_or(0.0, |(taken_w, given_w)| {
-                (given_w * if cold { 1.0 } else { charger }).min(taken_w)
+                (given_w * if cold { 1.0 } else { charger }).min(taken_w) - awake_w
             })
         };
         let mut year = LitYear::default();
@@ -246,6 +249,23 @@ impl Yearly {
             low
         };
         year.days.iter().map(day_low).collect()
+    }
+
+    /// How long the full store lasts without light under a load, down to an energy above the cut-off.
+    #[must_use]
+    pub fn dark_s(&self, given_w: f64, down_to_j: f64) -> f64 {
+        let out_w = self.outflows_w(given_w);
+        let low_j = self.knots_j[0] + down_to_j;
+        let mut time_s = 0.0;
+        for k in (0..KNOTS - 1).filter(|k| self.knots_j[k + 1] > low_j) {
+            let (from_j, to_j) = (self.knots_j[k], self.knots_j[k + 1]);
+            let grows = (out_w[k + 1] - out_w[k]) / (to_j - from_j);
+            let begins_j = from_j.max(low_j);
+            let (least_w, span_j) = (out_w[k] + grows * (begins_j - from_j), to_j - begins_j);
+            let bend = grows * span_j / least_w;
+            time_s += span_j / least_w * if bend.abs() < 1e-9 { 1.0 } else { bend.ln_1p() / bend };
+        }
+        time_s
     }
 
     /// The largest loads of the scale above each of rising gates, shares of the full store, that it keeps on all but so
@@ -396,5 +416,120 @@ impl Yearly {
         }
         let share = if given_w < own_w { given_w / own_w } else { 1.0 };
         std::array::from_fn(|k| sum(&self.knots[k], low) * share + self.leak_w[k])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Charger, Efficiency, Store};
+
+    fn plain(leak_ohm: f64) -> Yearly {
+        let config = SupplyConfig {
+            store: Store::capacitor(0.5, 0.1, leak_ohm),
+            charger: Charger::Constant { efficiency: 0.8, min_w: 5e-6 },
+            output: Output::Regulated {
+                efficiency: Efficiency::constant(0.85),
+                quiescent_w: 1e-6,
+                quiescent_a: 0.0,
+            },
+            v_max_v: 5.0,
+            v_on_v: 2.6,
+            v_cut_v: 1.9,
+            vcc_v: 2.8,
+            quiescent_off_w: 1e-6,
+            charger_quiescent_a: 0.0,
+            charger_asleep_a: 0.0,
+            start_overhead_j: 0.125,
+            decoupling_f: 0.0,
+            rail_end_v: 1.5,
+        };
+        config.check().unwrap();
+        Yearly::of(&config, 2.6, (1.0, 1.0))
+    }
+
+    /// Days of twelve hours of light by the hour.
+    fn half_days(yearly: &Yearly, days: usize, light_w: f64) -> LitYear {
+        let edges_s: Vec<f64> = (0..=24 * days).map(|h| h as f64 * 3600.0).collect();
+        let light: Vec<f64> =
+            (0..24 * days).map(|h| if h % 24 < 12 { light_w } else { 0.0 }).collect();
+        yearly.lit(&edges_s, &light, 1.0)
+    }
+
+    #[test]
+    fn what_a_store_gives_is_what_the_closed_loop_draws() {
+        let y = plain(1e12);
+        assert!((y.given_w(&[(85e-6, 2.8)], 1.0)[0] / 101e-6 - 1.0).abs() < 1e-4);
+        assert!((y.given_w(&[(85e-6, 2.8)], 0.5)[0] / 201e-6 - 1.0).abs() < 1e-4);
+        assert!((y.full_j() - 0.25 * (25.0 - 3.61)).abs() < 1e-9);
+        // 0.1 W at the terminal behind 0.1 ohm: 1.9 V there are 1.9 + 0.1 * 0.1 / 1.9 V inside.
+        let inner_v = 1.9 + 0.1 * (0.085 / 0.85 + 1e-6) / 1.9;
+        let told = y.reserve_j(&[(0.085, 2.8)])[0];
+        assert!((told - 0.25 * (inner_v * inner_v - 3.61)).abs() < 1e-6, "{told}");
+        assert_eq!(y.reserve_j(&[(1e3, 2.8)])[0], f64::INFINITY);
+    }
+
+    #[test]
+    fn without_leakage_days_are_straight_lines() {
+        let y = plain(1e15);
+        // By day 80 uW come in, and 50 uW go out always.
+        let lows = y.lows(&half_days(&y, 3, 1e-4), 5e-5);
+        let begin_j = 0.25 * (2.6 * 2.6 - 3.61) - 0.125;
+        let a_day_j = 43_200.0 * (80e-6 - 2.0 * 50e-6);
+        assert!(lows[0] < begin_j && lows.windows(2).all(|w| w[1] <= w[0]), "{lows:?}");
+        assert!((y.dark_s(1e-3, 0.0) / (y.full_j() / 1e-3) - 1.0).abs() < 1e-3);
+        assert!(a_day_j < 0.0);
+    }
+
+    #[test]
+    fn the_largest_load_is_one_that_is_kept_and_the_next_is_not() {
+        let y = plain(2.75e6);
+        let year = half_days(&y, 365, 2e-3);
+        let gates = [0.0, 0.03, 0.1, 0.5];
+        let found = y.largest_w(&year, 3, &gates);
+        assert!(found.windows(2).all(|w| w[1] <= w[0]) && found[0] > 0.0, "{found:?}");
+        for (gate, most_w) in gates.iter().zip(&found).filter(|(_, w)| **w > 0.0) {
+            let bad_days =
+                |w: f64| y.lows(&year, w).iter().filter(|low| **low < gate * y.full_j()).count();
+            assert!(bad_days(*most_w) <= 3 && bad_days(most_w * 1.002) > 3, "{gate} {most_w}");
+        }
+        // Half of the store, or three times its leakage, never carries more.
+        let small = Yearly::of(y.config(), 2.6, (0.5, 3.0));
+        let less = small.largest_w(&half_days(&small, 365, 2e-3), 3, &gates);
+        assert!(less.iter().zip(&found).all(|(a, b)| a <= b), "{less:?} {found:?}");
+    }
+
+    #[test]
+    fn the_closed_loop_plays_the_same_days() {
+        // A load of 60 uW on a store that falls over four dark days and rises again.
+        for leak_ohm in [1e12, 1e6] {
+            let y = plain(leak_ohm);
+            let rail_w = 60e-6;
+            let edges_s: Vec<f64> = (0..=24 * 8).map(|h| f64::from(h) * 3600.0).collect();
+            let light: Vec<f64> =
+                (0..24 * 8)
+                    .map(|h| {
+                        if h / 24 % 5 != 0 || h < 24 {
+                            3e-4 * f64::from(h % 24) / 24.0
+                        } else {
+                            0.0
+                        }
+                    })
+                    .collect();
+            let given_w = y.given_w(&[(rail_w, 2.8)], 1.0)[0];
+            let lows = y.lows(&y.lit(&edges_s, &light, 1.0), given_w);
+            let mut s = Supply::new(y.config().clone(), 2.6).unwrap();
+            s.switch_on();
+            let cut_j = y.knots_j[0];
+            for (day, low) in lows.iter().enumerate() {
+                let mut least_j = s.stored_j() - cut_j;
+                for w in &light[day * 24..(day + 1) * 24] {
+                    let _ = s.advance(3600.0, load(rail_w), *w);
+                    least_j = least_j.min(s.stored_j() - cut_j);
+                }
+                // A start is owed to the hour after it has decayed: the year is the darker by that at most.
+                assert!((least_j - low).abs() <= 0.02 * y.full_j(), "{day}: {least_j} {low}");
+            }
+        }
     }
 }

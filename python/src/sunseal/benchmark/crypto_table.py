@@ -46,7 +46,7 @@ def timing(work: boards.Workload, board: str) -> str:
 def cost(work: boards.Workload, board: str) -> Cost:
     """Measure a workload at the board's own operating point; a wrong result is an error."""
     measured = measuring.measure(work.name, board=board)
-    if not measured.result_valid:
+    if measured.result_valid is False:
         raise SunsealError(f"`{work.name}` gives a wrong result on {board}")
     program = measuring.builtin(work, board, boards.variant((), board))
     static_bytes = measured.ram_bytes - _engine.symbols_bytes(program.image, HARNESS)

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from sunseal.boards import home
 from sunseal.errors import MissingToolError, SunsealError, unknown
+from sunseal.verdicts import Finding, Verdict
 
 # slices = 1.07 x (LUT4 + SRL + RAM LUTs + FF) / 2; four published ISE results on the same part lie within 6 %.
 SLICES_PER_CELL = 1.07 / 2
@@ -217,6 +219,20 @@ def size(names: list[str] | None = None, targets: list[str] | None = None) -> li
                     value = round(gates(design, library, work), 0)
                     row(design.name, library, value, f"GE({library})", "cells without wires", None)
     return rows
+
+
+def judged(rows: Sequence[Row]) -> Verdict:
+    """Judge what designs take: a goal that is missed is a finding, and rows without a goal are not compared."""
+    missed = tuple(
+        Finding(
+            "missed",
+            f"{r['design']} on {r['target']}: {r['value']:g} {r['unit']}, the goal is {r['goal']:g}",
+            r["design"],
+        )
+        for r in rows
+        if meets(r) is False
+    )
+    return Verdict("hdl size", sum(meets(r) is not None for r in rows), missed)
 
 
 def meets(row: Row) -> bool | None:

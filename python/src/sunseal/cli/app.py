@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The command line. Exit 0: done; 1: the answer is no; 2: the input is wrong.
+"""The command line. Exit 0: done or passed; 1: findings; 2: the question or its input is wrong; 3: undecided.
 
 A command's module is imported when the command is run: `--help` imports none of them.
 """
@@ -25,6 +25,7 @@ from typer.exceptions import TyperException
 from sunseal.cli import examples
 from sunseal.cli.console import err, escape, out
 from sunseal.errors import Stopped, SunsealError, absent
+from sunseal.verdicts import WRONG
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """Settings of a command whose arguments another program reads."""
@@ -151,13 +152,20 @@ def _one_line(text: str) -> str:
     return " ".join(line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*\d*\s*\|", line))
 
 
-def _fail(sentence: str, hint: str | None = None) -> int:
+def _fail(sentence: str, hint: str | None = None, status: int = WRONG, word: str = "error") -> int:
     sentence = _one_line(sentence)
-    err.print(f"[bold red]error:[/] {escape(sentence)}")
+    err.print(f"[bold red]{word}:[/] {escape(sentence)}")
     if hint:
         err.print(f"[bold]hint:[/] {escape(hint)}")
-    return 2
+    if _AS_JSON.get():
+        from sunseal.cli.console import print_json
 
+        print_json("error", {"kind": word, "error": sentence, "hint": hint, "exit_status": status})
+    return status
+
+
+_AS_JSON: contextvars.ContextVar[bool] = contextvars.ContextVar("as_json", default=False)
+"""Set where an answer in JSON was asked for, so that an error is one, too."""
 
 AGAIN = "nothing was written; run the same command again"
 INTERRUPTED = 130
@@ -196,6 +204,7 @@ def run(args: Sequence[str]) -> int:
 def _watched(args: Sequence[str]) -> int:
     if not args or {"--help", "-h"} & set(args):
         return _run(args or ["--help"])
+    _AS_JSON.set("--json" in args)
     from sunseal.cli.progress import alive
 
     with alive("--json" in args):
@@ -212,7 +221,7 @@ def _run(args: Sequence[str]) -> int:
     try:
         status = command(args=[_respelled(arg, args[0]) for arg in args], prog_name="sunseal", standalone_mode=False)
     except SunsealError as e:
-        return _fail(str(e), e.hint)
+        return _fail(str(e), e.hint, e.status, e.word)
     except ModuleNotFoundError as e:
         missing = absent(e)
         return _fail(str(missing), missing.hint)
@@ -254,6 +263,6 @@ def main() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left has no reader
     except OSError as e:
         # Some Pythons keep what they could not write and say so again.
-        status = status if status == 2 else _fail(f"standard output cannot be written: {e.strerror or e}")
+        status = status if status == WRONG else _fail(f"standard output cannot be written: {e.strerror or e}")
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     sys.exit(status)

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sunseal import outputs
 from sunseal.asking import FIGURE, JSON, REPORT, asked, request
-from sunseal.errors import SunsealError
+from sunseal.errors import FindingsError, SunsealError, UndecidedError
+from sunseal.verdicts import Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,19 +102,74 @@ def escape(text: str) -> str:
     return escaped(text)
 
 
-def print_json(value: Any) -> None:
-    """Write an answer as JSON; what JSON cannot hold is an error, not a word of JavaScript."""
-    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+def print_json(name: str, value: Any) -> None:
+    """Write an answer as JSON under its schema's name; what JSON cannot hold is an error, not a word of JavaScript."""
+    sys.stdout.write(json.dumps(outputs.stamped(name, value), indent=2, allow_nan=False) + "\n")
 
 
-def answer(as_json: bool, told: Callable[[], Any], show: Callable[[], object], status: int = 0) -> None:
-    """Give an answer as JSON, or show it to a person, and end with a status."""
+def answer(name: str, as_json: bool, told: Callable[[], Any], show: Callable[[], object], status: int = 0) -> None:
+    """Give an answer as JSON under its schema's name, or show it to a person, and end with a status."""
     if as_json:
-        print_json(told())
+        print_json(name, told())
     else:
         show()
     if status:
         raise typer.Exit(status)
+
+
+REASONS_SHOWN = 8
+
+
+@request
+class VerdictFiles:
+    """Files in which systems of continuous integration read a verdict."""
+
+    junit: Path | None = asked("--junit", "Write the verdict into this JUnit .xml as well.", Path, default=None)
+    sarif: Path | None = asked("--sarif", "Write its findings into this SARIF 2.1.0 file as well.", Path, default=None)
+
+    def __post_init__(self) -> None:
+        """Refuse a file that could not be written before anything long is run for it."""
+        writable(self.junit, (".xml",))
+        writable(self.sarif, (".sarif", ".json"))
+
+    def write(self, verdict: Verdict) -> None:
+        """Write what was asked for."""
+        from sunseal.measurement.measuring import write_atomic
+
+        if self.junit is not None:
+            write_atomic(self.junit, report("verdict_files").junit(verdict))
+        if self.sarif is not None:
+            write_atomic(self.sarif, report("verdict_files").sarif(verdict))
+
+    @contextlib.contextmanager
+    def judging(self, of: str) -> Iterator[None]:
+        """Write a verdict that ends in an exception, too."""
+        try:
+            yield
+        except (FindingsError, UndecidedError) as e:
+            self.write(e.judged(of))
+            raise
+
+
+def judge(
+    name: str,
+    verdict: Verdict,
+    as_json: bool,
+    told: Callable[[], Any],
+    show: Callable[[], object],
+    files: VerdictFiles,
+) -> None:
+    """Give a verdict with what it rests on, write it for other systems, and end with its status."""
+    files.write(verdict)
+    answer(name, as_json, told, show)
+    if not as_json and verdict.why:
+        word = "undecided" if verdict.word == "undecided" else "left open"
+        for reason in verdict.why[:REASONS_SHOWN]:
+            out.print(f"{word}: {escape(reason)}")
+        if len(verdict.why) > REASONS_SHOWN:
+            out.print(f"and {len(verdict.why) - REASONS_SHOWN:,} more reasons (--json, --junit)")
+    if verdict.exit_status:
+        raise typer.Exit(verdict.exit_status)
 
 
 def facts_table() -> Table:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time as clock
+from functools import partial
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -13,7 +14,7 @@ from rich.table import Table
 
 from sunseal import requests
 from sunseal.asking import VARIANT
-from sunseal.cli.console import Json, answer, err, out, print_json
+from sunseal.cli.console import Json, VerdictFiles, err, judge, out
 from sunseal.cli.debug import loaded
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
@@ -35,11 +36,13 @@ def constant_time_command(
         int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
     ] = None,
     variant: Annotated[list[str] | None, VARIANT] = None,
+    *,
+    files: VerdictFiles,
     as_json: Json = False,
 ) -> None:
     """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
 
-    Exit status 0: clean; 1: something does; 2: undecided, as the run left something open, which is named: it did not
+    Exit status 0: clean; 1: something does; 3: undecided, as the run left something open, which is named: it did not
     reach its end, a secret was never read or was overwritten, or secret data went through a block that is not followed.
     """
     file = cast("Path", asked.elf)
@@ -49,15 +52,21 @@ def constant_time_command(
         given = matrices.Question(
             tuple(asked.secret), tuple(asked.public), asked.start, asked.until, asked.time_s, tuple(asked.inputs)
         )
-        raise typer.Exit(_show_matrix(file, given, jobs, as_json))
+        begun = clock.monotonic()
+        with bar(as_json, "binaries compiled and judged") as progress:
+            found = matrices.run(file, given, jobs, progress=progress)
+        took_s = clock.monotonic() - begun
+        show = partial(_show_matrix, found, took_s)
+        judge("constant-time-matrix", found.judged, as_json, partial(matrices.as_json, file, found), show, files)
+        return
     if not asked.secret:
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
     asked.elf = loaded(file, asked.board, variant or (), asked.adc_v)
     judged = constant_time.program(**vars(asked))
-    answer(as_json, judged.as_json, lambda: _show(judged, file.name), judged.exit_status)
+    judge("constant-time", judged.judged, as_json, judged.as_json, lambda: _show(judged, file.name), files)
 
 
-def _show(judged: constant_time.Verdict, name: str) -> None:
+def _show(judged: constant_time.ConstantTime, name: str) -> None:
     secrets = ", ".join(s.name for s in judged.covered.secrets)
     if judged.findings:
         table = Table("what", "where", "line", "instruction", "times", box=None)
@@ -68,9 +77,7 @@ def _show(judged: constant_time.Verdict, name: str) -> None:
     elif judged.verdict == "clean":
         out.print(f"clean: nothing that {secrets} decides changes how `{name}` ran")
     else:
-        out.print(f"undecided: nothing was found in `{name}`, which shows nothing, because")
-    for reason in judged.why:
-        out.print(f"- {escape(reason)}")
+        out.print(f"undecided: nothing was found in `{name}`, which shows nothing")
     c = judged.covered
     read = "; ".join(f"{s.read} of {s.bytes} bytes of {s.name} read" for s in c.secrets)
     out.print(
@@ -87,28 +94,14 @@ def _show(judged: constant_time.Verdict, name: str) -> None:
         out.print(c.unseen, style="dim")
 
 
-def _show_matrix(source: Path, question: matrices.Question, jobs: int | None, as_json: bool) -> int:
-    """Print the matrix of a source; answers the exit status."""
-    begun = clock.monotonic()
-    with bar(as_json, "binaries compiled and judged") as progress:
-        matrix = matrices.run(source, question, jobs, progress=progress)
-    took_s = clock.monotonic() - begun
-    if as_json:
-        print_json(matrices.as_json(source, matrix))
-    else:
-        table = Table("set", "compiler", *matrices.LEVELS, box=None)
-        rows: dict[tuple[str, str], dict[str, constant_time.Verdict]] = {}
-        for c in matrix.cells:
-            rows.setdefault((c.isa, c.compiler), {})[c.level] = c.verdict
-        for (isa, compiler), by_level in rows.items():
-            table.add_row(isa, compiler, *(matrices.word(by_level[level]) for level in matrices.LEVELS))
-        out.print(table)
-        for name in matrix.missing:
-            out.print(f"missing: {name}", style="dim", markup=False)
-        reasons = dict.fromkeys(
-            (c.isa, c.compiler, why) for c in matrix.cells if c.verdict.verdict == "undecided" for why in c.verdict.why
-        )
-        for isa, compiler, why in reasons:
-            out.print(f"undecided, {isa}, {compiler}: {why}", markup=False)
-        err.print(f"{len(matrix.cells)} binaries in {took_s:.1f} s", style="dim")
-    return {"clean": 0, "findings": 1, "undecided": 2}[matrix.verdict]
+def _show_matrix(matrix: matrices.Matrix, took_s: float) -> None:
+    table = Table("set", "compiler", *matrices.LEVELS, box=None)
+    rows: dict[tuple[str, str], dict[str, constant_time.ConstantTime]] = {}
+    for c in matrix.cells:
+        rows.setdefault((c.isa, c.compiler), {})[c.level] = c.verdict
+    for (isa, compiler), by_level in rows.items():
+        table.add_row(isa, compiler, *(matrices.word(by_level[level]) for level in matrices.LEVELS))
+    out.print(table)
+    for name in matrix.missing:
+        out.print(f"missing: {name}", style="dim", markup=False)
+    err.print(f"{len(matrix.cells)} binaries in {took_s:.1f} s", style="dim")

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests, units
-from sunseal.cli.console import Json, Output, answer, err, out, report
+from sunseal.cli.console import Json, Output, VerdictFiles, answer, err, judge, out, report
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
@@ -35,16 +35,16 @@ def _group() -> None:
 
 @coupon_app.command("analyze")
 @spread
-def analyze_command(asked: requests.Analyze, as_json: Json = False) -> None:
+def analyze_command(asked: requests.Analyze, files: VerdictFiles, as_json: Json = False) -> None:
     """Say which cycles and joules of a function do not depend on its runtime input, and what a coupon would carry.
 
     A run shows the way that its input took; of several (--runs, or --input for each) it is told what holds in all.
-    Exit status 2: a run used what is not followed (DMA, bit-band), which is named, and the split may be wrong.
+    Exit status 3: a run used what is not followed (DMA, bit-band), which is named, and the split may be wrong.
     """
     from sunseal.measurement import precomputable
 
     found = precomputable.analyze(**vars(asked))
-    answer(as_json, found.as_json, lambda: _show(found), 2 if found.not_followed else 0)
+    judge("coupon-analyze", found.judged, as_json, found.as_json, lambda: _show(found), files)
 
 
 def _show(a: precomputable.Analysis) -> None:
@@ -73,8 +73,6 @@ def _show(a: precomputable.Analysis) -> None:
             escape(part.name), *(f"{n:,}" for n in (part.independent_cycles, part.frame_cycles, part.dependent_cycles))
         )
     out.print(table)
-    if a.not_followed:
-        out.print(f"Not followed, so the split may be wrong: {', '.join(a.not_followed)}", style="bold")
     if a.branches:
         at = ", ".join(f"{place} ({count})" for place, count in a.branches[:6])
         out.print(f"The input decided branches, so other inputs take other ways: {escape(at)}")
@@ -106,7 +104,7 @@ def metrics_command(asked: requests.Metrics, as_json: Json = False) -> None:
     from sunseal.measurement import coupon
 
     found = coupon.metrics(**vars(asked))
-    answer(as_json, lambda: [m.as_json() for m in found], lambda: _show_metrics(found))
+    answer("coupon-metrics", as_json, lambda: [m.as_json() for m in found], lambda: _show_metrics(found))
 
 
 STORE = {
@@ -181,7 +179,7 @@ def rate_command(asked: requests.Rates, output: Output) -> None:
 
     found = coupon_rate.rates(**vars(asked))
     output.draw(found.chart, lambda: coupon_rate.page(found))
-    answer(output.as_json, found.as_json, lambda: _show_rates(found))
+    answer("coupon-rate", output.as_json, found.as_json, lambda: _show_rates(found))
 
 
 def _show_rates(found: coupon_rate.Rates) -> None:
@@ -220,7 +218,7 @@ def breakeven_command(asked: requests.Breakeven, output: Output) -> None:
         asked.heard = lambda nodes: status.update(f"playing the year: {nodes} nodes so far")
         found = breakeven.breakeven(**vars(asked))
     output.draw(lambda: drawn.chart(found), lambda: drawn.page(found))
-    answer(output.as_json, found.to_dict, lambda: _show_breakeven(found), int(not found.pays))
+    answer("coupon-breakeven", output.as_json, found.to_dict, lambda: _show_breakeven(found), int(not found.pays))
 
 
 def _whole(supply: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,18 +260,18 @@ def _show_breakeven(found: BreakEven) -> None:
 
 @coupon_app.command("leakage")
 @spread
-def leakage_command(asked: requests.Leak, output: Output) -> None:
+def leakage_command(asked: requests.Leak, output: Output, files: VerdictFiles) -> None:
     """Say what simulated power traces give away: an operation whole, the making of its coupon, and the coupon's use.
 
     Each is asked by Welch's t-test whether traces tell a fixed key from random ones, and a fixed message from random
-    ones, and by correlation for the key: from how many traces on it is found.
+    ones, and by correlation for the key: from how many traces on it is found. Exit status 1: they do, or it is.
     """
     from sunseal.measurement import leakage
 
     with bar(output.as_json, "traces") as asked.heard:
         found = leakage.leakage(**vars(asked))
     output.draw(lambda: report("leakage_page").chart(found), lambda: report("leakage_page").page(found))
-    answer(output.as_json, found.as_json, lambda: _show_leakage(found))
+    judge("coupon-leakage", found.judged, output.as_json, found.as_json, lambda: _show_leakage(found), files)
 
 
 def _show_leakage(found: Leakage) -> None:
@@ -294,11 +292,14 @@ def _show_leakage(found: Leakage) -> None:
 
 @coupon_app.command("randomness")
 @spread
-def randomness_command(asked: requests.Randomness, recordings: requests.Recorded, as_json: Json = False) -> None:
+def randomness_command(
+    asked: requests.Randomness, recordings: requests.Recorded, files: VerdictFiles, as_json: Json = False
+) -> None:
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
 
     The board's own firmware runs, start after start. A simulated source proves the code and not the silicon: a chip's
-    recordings are judged with --raw, --restarts and --values. Exit status 1: a claim does not hold or a test fails.
+    recordings are judged with --raw, --restarts and --values. Exit status 1: a claim does not hold or a test fails; 3:
+    nothing is claimed of a recording, or it is too short for a test.
     """
     from sunseal.measurement import randomness
 
@@ -311,7 +312,7 @@ def randomness_command(asked: requests.Randomness, recordings: requests.Recorded
             raise SunsealError("the claim of a board's source is the firmware's: --claim goes with --raw")
         with bar(as_json, "starts") as asked.heard:
             found = randomness.randomness(**vars(asked))
-    answer(as_json, found.as_json, lambda: _show_randomness(found), int(not found.holds))
+    judge("coupon-randomness", found.judged, as_json, found.as_json, lambda: _show_randomness(found), files)
 
 
 def _show_randomness(found: Randomness) -> None:

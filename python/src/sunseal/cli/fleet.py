@@ -40,7 +40,7 @@ def fleet_command(
     board = str(simulation.facts(fleet.scenario)["board"])
     told = {**played.summary(), "residual_known": boards.residual_known(board)}
     if output.as_json:
-        print_json(told)
+        print_json("fleet", told)
         return
     for profile in fleet.profiles[:1]:
         for t in profile.tasks:

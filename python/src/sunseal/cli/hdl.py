@@ -9,35 +9,41 @@ import typer
 from rich.table import Table
 
 from sunseal import units
-from sunseal.benchmark.hdl import meets, size
-from sunseal.cli.console import Json, out, print_json
+from sunseal.benchmark.hdl import Row, judged, meets, size
+from sunseal.cli.console import Json, VerdictFiles, judge, out, print_json
+from sunseal.cli.spread import spread
 
 hdl_app = typer.Typer(help="The coprocessor and the energy meter in hardware.", no_args_is_help=True)
 
 
 @hdl_app.command("size")
+@spread
 def size_command(
     designs: Annotated[list[str] | None, typer.Argument(metavar="[DESIGN]...", help="Only these.")] = None,
     target: Annotated[
         list[str] | None, typer.Option("--target", help="spartan3e, ice40 or gates. Repeatable; else all.")
     ] = None,
+    *,
+    files: VerdictFiles,
     as_json: Json = False,
 ) -> None:
-    """Synthesize the cores and print what they take, beside their goals; exit 1 where a goal is missed."""
+    """Synthesize the cores and print what they take, beside their goals.
+
+    Exit status 1 where a goal is missed; 3 where none of what was asked for has a goal.
+    """
     rows = size(designs, target)
-    if as_json:
-        print_json(rows)
-    else:
-        table = Table("design", "target", "value", "unit", "goal", "how", box=None)
-        for r in rows:
-            goal, met = r["goal"], meets(r)
-            verdict = "" if goal is None else f"{goal:g} {'met' if met else 'missed'}"
-            table.add_row(
-                r["design"], r["target"], f"{r['value']:g}", r["unit"], verdict, r["estimate"] or "placed and routed"
-            )
-        out.print(table)
-    if any(meets(r) is False for r in rows):
-        raise typer.Exit(1)
+    judge("hdl-size", judged(rows), as_json, lambda: rows, lambda: _show_sizes(rows), files)
+
+
+def _show_sizes(rows: list[Row]) -> None:
+    table = Table("design", "target", "value", "unit", "goal", "how", box=None)
+    for r in rows:
+        goal, met = r["goal"], meets(r)
+        verdict = "" if goal is None else f"{goal:g} {'met' if met else 'missed'}"
+        table.add_row(
+            r["design"], r["target"], f"{r['value']:g}", r["unit"], verdict, r["estimate"] or "placed and routed"
+        )
+    out.print(table)
 
 
 @hdl_app.command("energy")
@@ -50,7 +56,7 @@ def energy_command(
 
     found = asic.all_of(cores)
     if as_json:
-        print_json([e.to_dict() for e in found])
+        print_json("hdl-energy", [e.to_dict() for e in found])
         return
     table = Table("core", "16 bytes", "bracket", *asic.PARTS, "of it wires", "clocks", "cells", box=None)
     for e in found:

@@ -40,7 +40,7 @@ def boards_command(
             }
         )
     if as_json:
-        print_json(rows)
+        print_json("boards", rows)
         return
     table = Table("board, device, variants", "parts", "clock, from", "power sets", box=None)
     for row in rows:
@@ -65,7 +65,7 @@ def _show_gaps(as_json: bool) -> None:
         for block, addresses, what in boards.gaps(part)
     ]
     if as_json:
-        print_json(rows)
+        print_json("gaps", rows)
         return
     table = Table("part", "block", "addresses", "what happens, and why", box=None)
     for row in rows:
@@ -77,10 +77,11 @@ def workloads_command(as_json: Json = False) -> None:
     """List the operations that `measure`, `profile` and `curve` know."""
     if as_json:
         print_json(
+            "workloads",
             [
                 {"workload": w.name, "security_bits": w.security_bits, "summary": w.summary}
                 for w in boards.WORKLOADS.values()
-            ]
+            ],
         )
         return
     table = Table("workload", "security", "what it does", box=None)

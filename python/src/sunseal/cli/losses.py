@@ -3,40 +3,43 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.cli.console import Json, answer, out, print_json
+from sunseal.cli.console import Json, VerdictFiles, judge, out
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 
 if TYPE_CHECKING:
+    from sunseal.measurement.injecting import Hazard, Injection
     from sunseal.measurement.lasting import Least
 
 
 @spread
-def inject_command(asked: requests.Inject, as_json: Json = False) -> None:
+def inject_command(asked: requests.Inject, files: VerdictFiles, as_json: Json = False) -> None:
     """Cut the power at every cycle of a stretch, boot again and check that the program keeps its word.
 
-    Exit status 1 if a cut is not survived: the earliest one is told with registers and last instructions.
+    Exit status 1 if a cut is not survived: the earliest one is told with registers and last instructions. 3 if nothing
+    was compared: what must hold is said by --golden, --check or --assert.
     """
     from sunseal.measurement import injecting
 
-    with bar(as_json, "cuts") as asked.progress:
+    with files.judging(f"inject {_name(asked.elf)}"), bar(as_json, "cuts") as asked.progress:
         done = injecting.inject(**vars(asked))
-    answer(as_json, done.to_dict, lambda: _show_injection(done), int(not done.passed))
+    judge("inject", done.judged, as_json, done.to_dict, lambda: _show_injection(done), files)
 
 
-def _show_injection(done: Any) -> None:
-    out.print(f"{done.cuts:,} cuts in a stretch of {done.stretch_cycles:,} cycles, {done.failed:,} not survived")
+def _show_injection(done: Injection) -> None:
+    from sunseal.measurement import injecting
+
+    told = f"{done.failed:,} not survived" if done.failed or done.compared else "none kept from its end"
+    out.print(f"{done.cuts:,} cuts in a stretch of {done.stretch_cycles:,} cycles, {told}")
     if done.losses != 1:
         often = "any number of times" if done.losses is None else f"{done.losses} times"
         fell = f"{done.recovery_cuts:,} of the cuts fell into {done.recoveries:,} recoveries"
@@ -49,17 +52,21 @@ def _show_injection(done: Any) -> None:
         out.print(f"{done.played:,} of them played, one of each class that has the same run behind it", style="dim")
         for why, times in sorted(done.alone.items(), key=lambda a: -a[1]):
             out.print(f"  {times:,} in no class: {escape(why)}", style="dim")
+    if done.compared:
+        out.print(f"compared behind each: {escape(', '.join(done.compared))}", style="dim")
+        if done.keeps_nothing:
+            out.print(injecting.KEEPS_NOTHING, style="yellow")
     first = done.earliest
     if first is None:
         return
-    out.print(f"[bold red]cycle {_path(first)}[/], in {escape(first.place)}: {escape(first.reason)}")
+    out.print(f"[bold red]cycle {first.path}[/], in {escape(first.place)}: {escape(first.reason)}")
     sys.stdout.write(first.trace)
     width = 4
     named = [f"{name}={value:0{width}x}" for name, value in first.registers.items()]
     for i in range(0, len(named), 8):
         out.print("  " + " ".join(named[i : i + 8]), style="dim")
     for failure in done.failures[1:11]:
-        out.print(f"cycle {_path(failure)}, in {escape(failure.place)}: {escape(failure.reason)}", style="dim")
+        out.print(f"cycle {failure.path}, in {escape(failure.place)}: {escape(failure.reason)}", style="dim")
     if done.failed > 11:
         out.print(f"and {done.failed - 11:,} more", style="dim")
 
@@ -80,45 +87,51 @@ def _told_apart(changing: Mapping[str, int]) -> str:
     return f"; they are told apart by {held}: if a program's lives are counted there, --hold it"
 
 
-def _path(failure: Any) -> str:
-    return ", then ".join(str(cycle) for cycle in (failure.cycle, *failure.again))
+def _name(elf: object) -> str:
+    return Path(str(elf)).name
 
 
 @spread
-def war_command(asked: requests.War, as_json: Json = False) -> None:
+def war_command(asked: requests.War, files: VerdictFiles, as_json: Json = False) -> None:
     """Find non-volatile bytes that are read and then written between two commits.
 
-    Code that is run again after a loss of power goes wrong there. Exit status 1 if there are any.
+    Code that is run again after a loss of power goes wrong there. Exit status 1 if there are any; 3 if nothing
+    non-volatile was written, or not by the CPU's stores alone.
     """
     from sunseal.measurement import injecting
 
-    found = injecting.war(**vars(asked))
-    if as_json:
-        print_json([vars(h) for h in found])
-    elif not found:
-        out.print(f"no write after read in non-volatile memory of `{Path(os.fsdecode(asked.elf)).name}`")
-    else:
-        table = Table("object", "address", "bytes", "read by", "written by", "times", "changing", box=None)
-        for h in found:
-            where = (escape(h.symbol or ""), f"{h.address:#07x}", str(h.bytes), escape(h.read_place))
-            table.add_row(*where, escape(h.write_place), f"{h.count:,}", f"{h.changes:,}")
-        out.print(table)
-    if found:
-        raise typer.Exit(1)
+    name = _name(asked.elf)
+    with files.judging(f"war {name}"):
+        found = injecting.war(**vars(asked))
+    verdict = injecting.war_judged(name, found)
+    told = {**verdict.to_dict(), "program": name, "board": asked.board, "hazards": [vars(h) for h in found]}
+    judge("war", verdict, as_json, lambda: told, lambda: _show_war(name, found), files)
+
+
+def _show_war(name: str, found: Sequence[Hazard]) -> None:
+    if not found:
+        out.print(f"no write after read in non-volatile memory of `{name}`")
+        return
+    table = Table("object", "address", "bytes", "read by", "written by", "times", "changing", box=None)
+    for h in found:
+        where = (escape(h.symbol or ""), f"{h.address:#07x}", str(h.bytes), escape(h.read_place))
+        table.add_row(*where, escape(h.write_place), f"{h.count:,}", f"{h.changes:,}")
+    out.print(table)
 
 
 @spread
-def least_command(asked: requests.LeastCapacitor, as_json: Json = False) -> None:
+def least_command(asked: requests.LeastCapacitor, files: VerdictFiles, as_json: Json = False) -> None:
     """Find the least capacitor with which a program gets on, wherever its lives end.
 
     Cuts at every cycle from power-up on, and at every cycle of each recovery, say which lives leave as much to do as
-    there was; the answer bears a longer one. Nothing is harvested within a life.
+    there was; the answer bears a longer one. What it takes for granted is listed. Exit status 1 if a cut is not
+    survived, whatever the capacitor; 3 if lives were not looked at.
     """
     from sunseal.measurement import lasting
 
-    with bar(as_json, "cuts") as asked.progress:
+    with files.judging(f"least-capacitor {_name(asked.elf)}"), bar(as_json, "cuts") as asked.progress:
         found = lasting.least_capacitor(**vars(asked))
-    answer(as_json, found.to_dict, lambda: _show_least(found), 2 if found.uncut else 0)
+    judge("least-capacitor", found.judged, as_json, found.to_dict, lambda: _show_least(found), files)
 
 
 def _show_least(found: Least) -> None:
@@ -133,15 +146,12 @@ def _show_least(found: Least) -> None:
     out.print(f"the whole run in one life takes {found.whole_cycles:,} cycles and {found.whole_f * 1e6:.3g} uF")
     out.print(
         f"this rests on {found.cuts:,} cuts of the runs from {found.states:,} memories that losses leave "
-        f"({found.runs:,} runs made) and on `{found.power}`; the capacitor feeds the chip, and nothing is harvested "
-        "within a life",
+        f"({found.runs:,} runs made) and on `{found.power}`; taken for granted:",
         style="dim",
     )
+    for sentence in found.assumptions:
+        out.print(f"- {escape(sentence)}", style="dim")
     if found.uncut:
-        out.print(
-            f"undecided: lives from {found.uncut:,} more memories were not looked at, and one of them may need more"
-            f"{_told_apart(found.changing)}",
-            style="yellow",
-        )
+        out.print(f"{found.uncut:,} more memories{_told_apart(found.changing)}", style="yellow")
     if found.held:
         out.print(f"each life began with {_names(found.held)} as the image has it", style="dim")

@@ -18,6 +18,8 @@ from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
+LATER = "it is made for later, and the workload that uses it is what shows it right"
+
 
 def settle(asked: requests.Operation) -> None:
     """Take a first argument that is written like a file for a program of one's own."""
@@ -81,7 +83,7 @@ def measure_command(
         m = measuring.measure(**vars(asked))
     for lint in m.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
-    answer(as_json, m.to_dict, lambda: _show_measurement(m), 1 if m.result_valid is False else 0)
+    answer("measure", as_json, m.to_dict, lambda: _show_measurement(m), 1 if m.result_valid is False else 0)
 
 
 def _measure_calls(asked: requests.Measure, call: str, repeat: int, as_json: bool) -> None:
@@ -105,7 +107,7 @@ def _measure_calls(asked: requests.Measure, call: str, repeat: int, as_json: boo
     for lint in found.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
     if as_json:
-        print_json(found.to_dict())
+        print_json("calls", found.to_dict())
         return
     table = facts_table()
     table.add_row("call", escape(f"{found.call} in {found.program} on {found.board}"))
@@ -143,7 +145,7 @@ def _show_measurement(m: measuring.Measurement) -> None:
     valid = {
         True: "agrees with an independent implementation",
         False: "[bold red]wrong: an independent implementation disagrees[/]",
-        None: "not checked: your own program",
+        None: "not checked: " + (LATER if m.workload in boards.WORKLOADS else "your own program"),
     }[m.result_valid]
     low, high = m.uncertainty["energy_low_j"], m.uncertainty["energy_high_j"]
     table.add_row("workload", ", ".join(filter(None, (f"{escape(m.workload)} on {m.board}", m.variant))))
@@ -207,7 +209,7 @@ def curve_command(asked: requests.Curve, figure: Figure = None, as_json: Json = 
 
         charts.curve(points, f"{asked.workload or asked.elf} on {asked.board}").write(figure)
     if as_json:
-        print_json(points)
+        print_json("curve", points)
         return
     table = Table("supply", "clock", "level", "time", "energy", "power", box=None)
     best = min(points, key=lambda p: p["energy_j"])
@@ -223,5 +225,7 @@ def curve_command(asked: requests.Curve, figure: Figure = None, as_json: Json = 
             style="bold" if p is best else None,
         )
     out.print(table)
+    least = f"{units.show(best['energy_j'], 'J')} at {best['vcc_v']:g} V, {best['freq_hz'] / 1e6:g} MHz"
+    out.print(f"least energy of {len(points)} operating points: {least}, {units.show(best['time_s'], 's')}")
     if figure is not None:
         out.print(f"wrote {figure}")

@@ -41,7 +41,7 @@ def new_command(
 
     files = kit.write(folder, board)
     if as_json:
-        print_json({"board": board, "folder": str(folder), "files": files})
+        print_json("new", {"board": board, "folder": str(folder), "files": files})
         return
     out.print(f"wrote {folder} for {board}:", markup=False)
     for names, what in WHAT:

@@ -42,7 +42,7 @@ def _given(**fields: Any) -> dict[str, Any]:
 
 
 def _tell(node: dict[str, Any], as_json: bool) -> None:
-    answer(as_json, lambda: node, lambda: out.print(f"node {node['node_id']} is {node['state']}"))
+    answer("node", as_json, lambda: node, lambda: out.print(f"node {node['node_id']} is {node['state']}"))
 
 
 @node_app.command("list")
@@ -61,7 +61,7 @@ def list_command(
             break
         after = f"&after={page['next_after']}"
     if as_json:
-        print_json(nodes)
+        print_json("nodes", nodes)
         return
     table = Table(box=None, pad_edge=False)
     for column in ("node", "name", "state", "security", "counter", "accepted", "refused", "last seen", "late"):
@@ -103,7 +103,8 @@ def open_command(
 def ask_command(node_id: NodeId, server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
     """Queue a challenge: the node gets it when it shows itself."""
     queued = _ask(server, "POST", _path(node_id, "challenges"), {})
-    answer(as_json, lambda: queued, lambda: out.print(f"challenge {queued['challenge_id']} waits for node {node_id}"))
+    told = f"challenge {queued['challenge_id']} waits for node {node_id}"
+    answer("challenge", as_json, lambda: queued, lambda: out.print(told))
 
 
 @node_app.command("revoke")

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from sunseal import boards, part_files, places, units
 from sunseal.asking import asked, quantity, request
-from sunseal.cli.console import Json, answer, out, print_json, writable
+from sunseal.cli.console import Json, VerdictFiles, answer, judge, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
 
@@ -43,7 +43,7 @@ def parts_command(
             }
             rows.append(row)
     if as_json:
-        print_json(rows)
+        print_json("parts", rows)
         return
     table = Table("part", "kind", "what it is", "from", box=None)
     for row in rows:
@@ -77,6 +77,7 @@ def new_command(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     answer(
+        "part-new",
         as_json,
         lambda: {"file": str(path), "kind": kind, "part": name},
         lambda: out.print(f"wrote {path}: `sunseal part check {path}` checks it"),
@@ -84,19 +85,25 @@ def new_command(
 
 
 @part_app.command("check")
+@spread
 def check_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="A part's, a board's or a power set's file.")],
+    *,
+    files: VerdictFiles,
     as_json: Json = False,
 ) -> None:
     """Check a file as the engine reads it, and question what is far from other parts of its kind."""
     checked = part_files.check(file)
-    if as_json:
-        print_json(checked.to_dict())
-        return
+    judge("part-check", checked.judged, as_json, checked.to_dict, lambda: _show_checked(checked), files)
+
+
+def _show_checked(checked: part_files.Checked) -> None:
     based = f", extends {checked.extends}" if checked.extends else ""
     out.print(f"{escape(checked.name)}: {' and '.join(checked.kinds)}{based}; can be used")
     for question in checked.questions:
         out.print(f"[yellow]question:[/] {escape(question)}")
+    if not checked.compared_with:
+        out.print("its figures were held against no other file's: the engine reads it, and that is all", style="dim")
 
 
 @request
@@ -164,7 +171,7 @@ def fit_command(asked: Fit, as_json: Json = False) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(text, encoding="utf-8")
     if as_json:
-        print_json({**fit.to_dict(), "file": None if to is None else str(to)})
+        print_json("part-fit", {**fit.to_dict(), "file": None if to is None else str(to)})
         return
     table = Table("", "fitted", "standard error", box=None)
     for key, (value, error) in fit.figures.items():

@@ -12,11 +12,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import boards, places, requests, units
-from sunseal.cli.console import Output, err, out, print_json, report, writable
+from sunseal.cli.console import Output, VerdictFiles, err, judge, out, report, writable
 from sunseal.cli.spread import spread
 from sunseal.cli.tune import weighing
 from sunseal.errors import SunsealError
 from sunseal.harvest.light import low_light_text
+from sunseal.verdicts import Finding, Verdict
 
 if TYPE_CHECKING:
     from sunseal.planner.plan import Configuration, Margin, Planned
@@ -42,8 +43,12 @@ def plan_command(
     ),
     *,
     output: Output,
+    files: VerdictFiles,
 ) -> None:
-    """Find the cheapest node that meets requirements, how far it is from failing, and what that depends on."""
+    """Find the cheapest node that meets requirements, how far it is from failing, and what that depends on.
+
+    Exit status 1: nothing meets them, or --confirm found a figure outside of what was foretold.
+    """
     from sunseal.planner import plan, plan_confirm, plan_requirements
     from sunseal.planner import sweep as sweeping
 
@@ -58,30 +63,38 @@ def plan_command(
         everything = sweeping.field(wanted, progress=progress)
     planned = plan.choose(everything, best=asked.best, check=asked.check)
     swept = None if sweep is None else _sweep(everything, sweep, dask, output.as_json)
-    files, confirmed = [], None
+    written, confirmed = list[Path](), None
     if planned.best is not None:
         if scenario is not None:
-            files = plan_confirm.write(planned, planned.best, scenario)
+            written = plan_confirm.write(planned, planned.best, scenario)
         if confirm:
             confirmed = plan_confirm.confirm(planned, planned.best, everything)
     output.draw(
         lambda: report("drawings").planned(planned), lambda: report("planner_pages").planned(planned, confirmed)
     )
-    if output.as_json:
-        told = planned.to_dict() | {"confirmed": confirmed.to_dict() if confirmed is not None else None}
-        print_json(told)
-    else:
+
+    def show() -> None:
         _show(planned, explain)
         if swept is not None:
             out.print(f"wrote {sweep}: {swept:,} configurations")
-        for file in files:
+        for file in written:
             out.print(f"wrote {file}: `sunseal simulate {file}` plays it")
         if confirmed is not None:
             _show_confirmed(confirmed)
         if cite:
             out.print(str(planned.cite()))
-    if planned.best is None or (confirmed is not None and not confirmed.holds):
-        raise typer.Exit(1)
+
+    verdict = _judged(planned, confirmed)
+    told = planned.to_dict() | {"confirmed": confirmed.to_dict() if confirmed is not None else None}
+    judge("plan", verdict, output.as_json, lambda: {**verdict.to_dict(), **told}, show, files)
+
+
+def _judged(planned: Planned, confirmed: Confirmed | None) -> Verdict:
+    """Judge a plan: that nothing meets the requirements is a finding, and what its confirmation finds is one, too."""
+    lacking = "nothing meets the requirements"
+    found = () if planned.best is not None else (Finding("nothing-meets", lacking),)
+    parts = [Verdict("requirements", planned.considered, found)]
+    return Verdict.joined("plan", parts if confirmed is None else [*parts, confirmed.judged])
 
 
 def _sweep(everything: Any, path: Path, dask: str | None, quiet: bool) -> int:

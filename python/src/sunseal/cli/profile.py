@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.cli.console import Json, out, print_json, writable
+from sunseal.cli.console import Json, err, out, print_json, writable
 from sunseal.cli.measure import label, settle, window
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
@@ -60,10 +60,12 @@ def profile_command(
         title = f"{label(asked)} on {asked.board}"
         measuring.write_atomic(figure, plots.flame_graph(folded, unit, title, before))
     if as_json:
-        print_json({"unit": unit, "stacks": folded, "before": before})
+        print_json("profile", {"unit": unit, "stacks": folded, "before": before})
     elif before is not None:
         _show_diff(folded, before, unit)
     elif figure is None:
+        # Folded stacks go on to other programs as they are, so what they are stands beside them.
+        err.print(f"{label(asked)} on {asked.board}: {sum(folded.values()):,.6g} {unit} by call stack")
         for stack in sorted(folded):
             value = folded[stack]
             sys.stdout.write(f"{stack} {value:.12g}\n")

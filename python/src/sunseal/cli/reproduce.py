@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sunseal.cli.console import Output, out, print_json, report
+from sunseal.cli.console import Output, VerdictFiles, judge, out, report
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
@@ -23,8 +23,12 @@ def reproduce_command(
     everything: Annotated[bool, typer.Option("--all", help="Every table there is.")] = False,
     *,
     output: Output,
+    files: VerdictFiles,
 ) -> None:
-    """Print published figures beside ours, with ratio and verdict, and what each agreement is worth."""
+    """Print published figures beside ours, with ratio and verdict, and what each agreement is worth.
+
+    Exit status 1: a figure is not met; 3: one could not be had, or nothing was printed to compare with.
+    """
     from sunseal import published
 
     if (table_id is None) != everything:
@@ -33,24 +37,27 @@ def reproduce_command(
     with counting(output.as_json, "reproducing") as progress:
         tables = [published.reproduce(i, progress) for i in wanted]
     output.draw(lambda: report("published_page").main(tables), lambda: report("published_page").page(tables))
-    if output.as_json:
-        print_json([t.to_dict() for t in tables])
-    else:
-        for t in tables:
-            _show_table(t)
-        _show_classes(tables)
-    if any(row.verdict in (published.NOT_MET, published.NOT_COMPUTED) for t in tables for row in t.rows):
-        raise typer.Exit(1)
+    told = lambda: [t.to_dict() for t in tables]  # noqa: E731
+    judge("reproduce", published.judged(tables), output.as_json, told, lambda: _show(tables), files)
+
+
+def _show(tables: Sequence[Any]) -> None:
+    for t in tables:
+        _show_table(t)
+    _show_classes(tables)
 
 
 def _show_classes(tables: Sequence[Any]) -> None:
     from sunseal import published
+    from sunseal.papers import evidence
 
     found = published.counts(tables)
     verdicts = [v for v in published.VERDICTS if any(of[v] for of in found.values())]
-    table = Table("class", *verdicts, "what it is worth", box=None)
+    runs = published.runs(tables)
+    table = Table("class", *verdicts, "distinct runs", "what it is worth", box=None)
     for name, of in found.items():
-        table.add_row(name.replace("_", " "), *(str(of[v] or "") for v in verdicts), published.CLASSES[name])
+        counts = (str(of[v] or "") for v in verdicts)
+        table.add_row(name.replace("_", " "), *counts, str(runs[name]), evidence.CLASSES[name])
     out.print(table)
     for paper, confirmed in dict.fromkeys((t.id.partition("/")[0], t.confirmed) for t in tables):
         out.print(f"{paper}: {confirmed}")

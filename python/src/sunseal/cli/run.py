@@ -335,9 +335,8 @@ def _on_air(path: Path, ends: Ends, frames: Path | None, seed: int | None, as_js
             radio = b.machine.radio
             sent = {} if radio is None else {"sent": radio.sent, "received": radio.received}
             nodes[name] = {"board": b.board, "cycles": b.machine.cycles, "resets": b.resets, "uart": wrote, **sent}
-        print_json(
-            {"time_s": net.air.time_s, "ended_by": by, "failed": failed, "frames": len(net.frames), "nodes": nodes}
-        )
+        told = {"time_s": net.air.time_s, "ended_by": by, "failed": failed, "frames": len(net.frames), "nodes": nodes}
+        print_json("run-network", told)
     else:
         why = why or failed or ("the time is over" if by is None else f"{by} wrote `{ends.until_uart}`")
         err.print(f"{'[bold red]failed:[/]' if failed else 'ended:'} {escape(why)}")
@@ -423,7 +422,7 @@ def _fed(told: dict[str, Any], supply: Path, as_json: bool) -> None:
     closing, written = played.closing(), played.record["log"]
     never = played.never_ran()
     if as_json:
-        print_json({**closing, "uart": written})
+        print_json("run-supply", {**closing, "uart": written})
     else:
         sys.stdout.write(written)
         sys.stdout.flush()
@@ -442,6 +441,7 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
         energy_j, gap = None, str(e)
     if as_json:
         print_json(
+            "run",
             {
                 "board": bench.board,
                 "ended": ended.why,
@@ -456,7 +456,7 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
                 "uart": {name: data.decode("utf-8", errors="replace") for name, data in bench.received.items()},
                 "semihosting": bench.console.decode("utf-8", errors="replace"),
                 "lints": bench.machine.lints(),
-            }
+            },
         )
         return
     sys.stdout.flush()

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from sunseal import units
 from sunseal.asking import BOARD, VARIANT
-from sunseal.cli.console import Json, answer, err, escape, out
+from sunseal.cli.console import Json, answer, out
 from sunseal.cli.spread import spread
 
 
@@ -33,14 +33,8 @@ def send_command(
     """
     from sunseal import base
 
-    try:
-        sent = base.send(path, cipher, board, tuple(variant or ()), seed=seed, frame_loss=loss, distance_m=distance_m)
-    except base.NoAnswerError as e:
-        err.print(f"[bold red]error:[/] {escape(str(e))}")
-        if e.hint:
-            err.print(f"[bold]hint:[/] {escape(e.hint)}")
-        raise typer.Exit(1) from e
-    answer(as_json, sent.to_dict, lambda: _show(sent), int(not sent.valid))
+    sent = base.send(path, cipher, board, tuple(variant or ()), seed=seed, frame_loss=loss, distance_m=distance_m)
+    answer("send", as_json, sent.to_dict, lambda: _show(sent), int(not sent.valid))
 
 
 def _show(sent: object) -> None:

@@ -110,7 +110,7 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
             f"`{where}` cannot be written: {e.strerror or e}", hint=goes_on if kept.is_file() else None
         ) from e
     kept.unlink(missing_ok=True)
-    answer(as_json, lambda: closing, lambda: out.print(demo.closing_table(closing)))
+    answer("simulate", as_json, lambda: closing, lambda: out.print(demo.closing_table(closing)))
     if (never := played.never_ran()) is not None:
         err.print(escape(never))
         raise typer.Exit(1)
@@ -162,7 +162,7 @@ def demo_command(
         raise SunsealError("--scenario names its board itself; leave out --board")
     result = demo.run(folder, seed=seed, scenario=scenario, console=err.console, quiet=as_json, board=board)
     if as_json:
-        print_json(result)
+        print_json("demo", result)
     else:
         out.print(demo.closing_table(result))
         out.print(f"report: {folder / 'report.html'}")

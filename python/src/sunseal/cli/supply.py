@@ -30,7 +30,7 @@ def size_command(asked: requests.Size, output: Output) -> None:
 
     sized = api.size(**vars(asked))
     output.draw(lambda: report("drawings").main(sized), lambda: report("planner_pages").page_of(sized))
-    answer(output.as_json, sized.to_dict, lambda: _show_sized(sized))
+    answer("size", output.as_json, sized.to_dict, lambda: _show_sized(sized))
 
 
 def _show_sized(sized: Sized) -> None:
@@ -82,7 +82,7 @@ def lifetime_command(asked: requests.Life, output: Output) -> None:
     found = api.lifetime(**vars(asked))
     output.draw(lambda: report("drawings").main(found), lambda: report("planner_pages").page_of(found))
     if output.as_json:
-        print_json(found.to_dict())
+        print_json("lifetime", found.to_dict())
         return
     _show(found)
 

@@ -57,7 +57,10 @@ def sweep_command(
     indices = None if sobol is None else indexing.sobol_indices(frame, sobol, seed=asked.seed)
     if as_json:
         rows = _rows(frame.reset_index())
-        print_json(rows if indices is None else {"points": rows, "indices": _rows(indices.reset_index())})
+        if indices is None:
+            print_json("sweep", rows)
+        else:
+            print_json("sweep-sobol", {"points": rows, "indices": _rows(indices.reset_index())})
         return
     figure = asked.minimise or asked.maximise
     show = show or []

@@ -4,38 +4,44 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from sunseal import boards
-from sunseal.cli.console import Json, err, out, print_json
+from sunseal.cli.console import Json, VerdictFiles, err, judge, out, print_json
+from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
+if TYPE_CHECKING:
+    from sunseal.doctor import Finding
 
-def doctor_command(as_json: Json = False) -> None:
-    """Say which tools are there, which are missing, and how to get them."""
+
+@spread
+def doctor_command(files: VerdictFiles, as_json: Json = False) -> None:
+    """Say which tools are there, which are missing, and how to get them; exit status 1 if the demo lacks one."""
     from sunseal import doctor
 
     findings = doctor.examine()
-    missing = doctor.required_missing(findings)
-    if as_json:
-        print_json([vars(f) for f in findings])
-    else:
-        for f in findings:
-            if f.ok:
-                out.print(f"[green]ok[/]       {escape(f.name)} {f.version}  [dim]{escape(f.place)}[/]")
-            else:
-                out.print(f"[yellow]missing[/]  {escape(f.name)}: {escape(f.get)}  [dim]({f.needed_for})[/]")
-        if missing:
-            out.print(f"not ready: {', '.join(missing)} missing")
+    told = lambda: [vars(f) for f in findings]  # noqa: E731
+    judge("doctor", doctor.judged(findings), as_json, told, lambda: _show_tools(findings), files)
+
+
+def _show_tools(findings: list[Finding]) -> None:
+    from sunseal import doctor
+
+    for f in findings:
+        if f.ok:
+            out.print(f"[green]ok[/]       {escape(f.name)} {f.version}  [dim]{escape(f.place)}[/]")
         else:
-            out.print("ready: `sunseal demo` has all it needs")
-    if missing:
-        raise typer.Exit(1)
+            out.print(f"[yellow]missing[/]  {escape(f.name)}: {escape(f.get)}  [dim]({f.needed_for})[/]")
+    if missing := doctor.required_missing(findings):
+        out.print(f"not ready: {', '.join(missing)} missing")
+    else:
+        out.print("ready: `sunseal demo` has all it needs")
 
 
 def bench_command(
@@ -70,7 +76,7 @@ def bench_command(
     if page:
         measuring.write_atomic(boards.home() / bench_loop.PAGE, bench_loop.page(rows))
     if as_json:
-        print_json(rows)
+        print_json("bench", rows)
         return
     table = Table("figure", "value", "unit", "conditions", box=None)
     for row in rows:

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.asking import BOARD, FREQ, POWER, VARIANT, Option, asked, quantity, request
-from sunseal.cli.console import Figure, Json, answer, err, facts_table, out, print_json, writable
+from sunseal.cli.console import Figure, Json, VerdictFiles, err, facts_table, judge, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
 from sunseal.requests import Bench, Trigger, tolerances
@@ -127,7 +127,7 @@ def import_command(
     with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         facts = writers.convert(recording, output, told) if output else writers.summary(recording, told)
     if as_json:
-        print_json(facts)
+        print_json("trace-import", facts)
         return
     table = facts_table()
     table.add_row("format", " · ".join(filter(None, (facts["format"], escape(facts["device"])))))
@@ -201,7 +201,7 @@ def energy_command(
             seen = figures.envelope(recording, bench, chosen, told)
         figures.trace_file(seen, found, f"{source.file.name}, {recording.format}", figure)
     if as_json:
-        print_json(found.to_dict())
+        print_json("trace-energy", found.to_dict())
         return
     _show_energy(found, rows)
     if figure is not None:
@@ -301,8 +301,11 @@ class Discharge:
 
 @trace_app.command("capacitor")
 @spread
-def capacitor_command(asked: Discharge, as_json: Json = False) -> None:
-    """Energy from the voltage that a capacitor lost: from readings, or at a simulated board."""
+def capacitor_command(asked: Discharge, files: VerdictFiles, as_json: Json = False) -> None:
+    """Energy from the voltage that a capacitor lost: from readings, or at a simulated board.
+
+    Exit status 1: at a simulated board the instrument disagrees with the ledger.
+    """
     from sunseal.trace import capacitor
 
     if asked.capacitance_f is None or asked.v1_v is None:
@@ -322,7 +325,7 @@ def capacitor_command(asked: Discharge, as_json: Json = False) -> None:
             raise SunsealError("the voltage left is missing: give `--v2`, or a workload whose board is simulated")
         reading_ = capacitor.calculate(setup, asked.v1_v, asked.v2_v, asked.time_s or 0.0, asked.operations)
         if as_json:
-            print_json(reading_.to_dict())
+            print_json("trace-capacitor", reading_.to_dict())
         else:
             out.print(_capacitor_table(reading_))
         return
@@ -339,7 +342,7 @@ def capacitor_command(asked: Discharge, as_json: Json = False) -> None:
         power=asked.power,
         seed=asked.seed,
     )
-    answer(as_json, seen.to_dict, lambda: _show_seen(seen), int(not seen.agrees))
+    judge("trace-capacitor-virtual", seen.judged, as_json, seen.to_dict, lambda: _show_seen(seen), files)
 
 
 def _show_seen(seen: Virtual) -> None:
@@ -389,9 +392,14 @@ def compare_command(
     trigger: Trigger,
     simulation: Simulation,
     figure: Figure = None,
+    *,
+    files: VerdictFiles,
     as_json: Json = False,
 ) -> None:
-    """Hold each measured window against a simulated run: cycles, time, energy, power, waveform."""
+    """Hold each measured window against a simulated run: cycles, time, energy, power, waveform.
+
+    Exit status 1: the measured energy, with its uncertainty, lies outside of the range of the power set.
+    """
     from sunseal.trace import comparing, energy
 
     writable(figure)
@@ -416,12 +424,13 @@ def compare_command(
         )
         title = f"{source.file.name}, window 1, beside {workload} on {simulation.board}"
         figures.comparison_file(seen, compared, window.begin_s, title, figure)
-    if as_json:
-        print_json(compared.to_dict())
-        return
-    _show_compared(compared, found, simulated)
-    if figure is not None:
-        out.print(f"wrote {figure}")
+
+    def show() -> None:
+        _show_compared(compared, found, simulated)
+        if figure is not None:
+            out.print(f"wrote {figure}")
+
+    judge("trace-compare", compared.judged, as_json, compared.to_dict, show, files)
 
 
 def _show_compared(compared: Comparison, found: Energy, simulated: Simulated) -> None:
@@ -559,7 +568,7 @@ def harvest_command(asked: Harvest, as_json: Json = False) -> None:
         "provenance": found.provenance,
     }
     if as_json:
-        print_json(facts)
+        print_json("trace-harvest", facts)
         return
     table = facts_table()
     step_s = float(found.time_s[-1]) / len(found.power_w)

@@ -48,7 +48,7 @@ def tune_command(
     with weighing(output.as_json) as asked.progress:
         tuned = api.tune(**vars(asked))
     output.draw(lambda: report("drawings").front(tuned), lambda: report("planner_pages").tuned(tuned))
-    answer(output.as_json, tuned.to_dict, lambda: _show(tuned, rows), 1 if tuned.best is None else 0)
+    answer("tune", output.as_json, tuned.to_dict, lambda: _show(tuned, rows), 1 if tuned.best is None else 0)
 
 
 def _quantity(name: str, value: float) -> str:

@@ -161,8 +161,10 @@ def load(path: Path, program: Path | None = None) -> _engine.Scenario:
 def play_tables(tables: Mapping[str, Any], folder: Path | None = None, watch: Watch | None = None) -> Played:
     """Play the tables of a scenario file; files in them are named from the working directory.
 
-    `folder` is where parts and boards of one's own are looked for first.
+    `folder` is where parts and boards of one's own are looked for first: the working directory, as of a file that lay
+    there.
     """
+    folder = folder or Path.cwd()
     name = f"scenario {tables.get('name', 'without a name')}"
     try:
         with places.beside(folder):

@@ -12,12 +12,20 @@ from sunseal import boards, requests
 from sunseal._engine import EngineError
 from sunseal.asking import answers
 from sunseal.errors import SunsealError
+from sunseal.verdicts import NOTHING, Finding, Verdict, Word
 
 if TYPE_CHECKING:
     from sunseal.machine import Machine
 
 Judged = Literal["clean", "findings", "undecided"]
-EXIT: dict[Judged, int] = {"clean": 0, "findings": 1, "undecided": 2}
+CALLED: dict[Word, Judged] = {"passed": "clean", "findings": "findings", "undecided": "undecided"}
+"""What a verdict is called here: `clean` says more than that something passed."""
+TOLD = {
+    "branch": "a branch depends on secret data",
+    "address": "an address depends on secret data",
+    "cached-address": "an address behind a cache depends on secret data",
+    "time": "the time of an instruction depends on secret data",
+}
 UNSEEN = (
     "A run shows the paths that it took: other public inputs may lead elsewhere (--input FILE). Not judged: code that "
     "did not run, what happened before the marks were set, and what the model of the chip leaves out."
@@ -37,6 +45,11 @@ class Leak:
     line: str | None
     """Source file and line, where the image has debug data."""
     instruction: str
+
+    @property
+    def told(self) -> str:
+        """What marked data does there, for a sentence."""
+        return TOLD.get(self.kind, f"marked data shows by {self.kind}")
 
 
 @dataclass(frozen=True)
@@ -82,19 +95,34 @@ class Covered:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What runs say: `clean` is given only where nothing is left open."""
+class ConstantTime:
+    """What runs say: `clean` is given only where secret bytes were read and nothing is left open."""
 
-    verdict: Judged
     findings: list[Leak]
     covered: Covered
     why: list[str]
     """What is left open; not empty where the verdict is `undecided`."""
 
     @property
+    def judged(self) -> Verdict:
+        """The verdict; compared is how many secret bytes were read."""
+        found = (
+            Finding.at(leak.kind, f"{leak.told} at {leak.place}: {leak.instruction}", leak.line or leak.place)
+            for leak in self.findings
+        )
+        read = sum(secret.read for secret in self.covered.secrets)
+        names = ", ".join(secret.name for secret in self.covered.secrets)
+        return Verdict(f"constant-time of {names or 'no secret'}", read, tuple(found), tuple(self.why))
+
+    @property
+    def verdict(self) -> Judged:
+        """The verdict in a word."""
+        return CALLED[self.judged.word]
+
+    @property
     def exit_status(self) -> int:
-        """The command's: 0 clean, 1 findings, 2 undecided."""
-        return EXIT[self.verdict]
+        """The command's exit status."""
+        return self.judged.exit_status
 
     def as_json(self) -> dict[str, Any]:
         """The verdict as the command prints it."""
@@ -172,7 +200,7 @@ def _resets(machine: Machine, since: int) -> str:
     return f"; meanwhile {told}" if told else ""
 
 
-def judge(runs: Sequence[Run]) -> Verdict:
+def judge(runs: Sequence[Run]) -> ConstantTime:
     """Join runs of one image with the same secrets to one verdict."""
     why: dict[str, None] = {}
     leaks: dict[tuple[int, str], Leak] = {}
@@ -203,11 +231,12 @@ def judge(runs: Sequence[Run]) -> Verdict:
         if each and not secret.read:
             why[f"no byte of {name} was read"] = None
     found = [leaks[key] for key in sorted(leaks)]
-    verdict: Judged = "findings" if found else "undecided" if why else "clean"
     ran = _union([span for run in runs for span in run.ran])
     code_bytes = max((run.code_bytes for run in runs), default=0)
     covered = Covered(len(runs), secrets, sorted(functions), code_bytes, ran, list(blocks.values()))
-    return Verdict(verdict, found, covered, list(why))
+    if not why and not any(secret.read for secret in secrets):
+        why[NOTHING] = None
+    return ConstantTime(found, covered, list(why))
 
 
 def _union(spans: list[tuple[int, int]]) -> int:
@@ -266,7 +295,7 @@ def write_input(machine: Machine, path: Path, values: Mapping[str, int | bytes])
 
 
 @answers(requests.ConstantTime)
-def program(to: requests.ConstantTime) -> Verdict:
+def program(to: requests.ConstantTime) -> ConstantTime:
     """Judge a whole program, once for each file of public inputs; one on a machine has what it needs in its memory.
 
     The bytes of `secret` are marked where the run comes to `start`, which is `main` where there is one: start-up code

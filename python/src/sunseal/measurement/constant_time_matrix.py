@@ -22,8 +22,9 @@ from typing import Any
 from sunseal import boards
 from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
-from sunseal.measurement.constant_time import Judged, Verdict, judge, program
+from sunseal.measurement.constant_time import CALLED, ConstantTime, Judged, judge, program
 from sunseal.measurement.constant_time import Run as OneRun
+from sunseal.verdicts import Verdict
 
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 CLANGS = ("13", "14", "15", "16", "19")
@@ -106,7 +107,7 @@ class Cell:
     isa: str
     compiler: str
     level: str
-    verdict: Verdict
+    verdict: ConstantTime
 
 
 @dataclass(frozen=True)
@@ -118,10 +119,15 @@ class Matrix:
     """Compilers that were asked for and are not there, with the command that brings them."""
 
     @property
+    def judged(self) -> Verdict:
+        """The verdict, a part for each binary."""
+        parts = (replace(c.verdict.judged, of=f"{c.isa}, {c.compiler} {c.level}") for c in self.cells)
+        return Verdict.joined("constant-time of all binaries", parts)
+
+    @property
     def verdict(self) -> Judged:
         """`findings` if a cell has some, else `undecided` if one is, else `clean`."""
-        all_of = {cell.verdict.verdict for cell in self.cells}
-        return "findings" if "findings" in all_of else "clean" if all_of == {"clean"} else "undecided"
+        return CALLED[self.judged.word]
 
 
 def question_in(source: Path) -> Question:
@@ -268,7 +274,7 @@ def run(
     return Matrix(cells, missing)
 
 
-def word(verdict: Verdict) -> str:
+def word(verdict: ConstantTime) -> str:
     """A cell in a word: `clean`, `branch 2, address 1`, `undecided`."""
     if not verdict.findings:
         return verdict.verdict
@@ -279,4 +285,10 @@ def word(verdict: Verdict) -> str:
 def as_json(source: Path, matrix: Matrix) -> dict[str, Any]:
     """The matrix as the command prints it."""
     cells = [{"isa": c.isa, "compiler": c.compiler, "level": c.level, **c.verdict.as_json()} for c in matrix.cells]
-    return {"source": source.name, "verdict": matrix.verdict, "missing": matrix.missing, "cells": cells}
+    return {
+        "source": source.name,
+        "verdict": matrix.verdict,
+        "why": list(matrix.judged.why),
+        "missing": matrix.missing,
+        "cells": cells,
+    }

@@ -216,7 +216,7 @@ def _priced(
     weights = measuring.PowerSet(power, board)
     program = measuring.builtin(name, board, boards.variant(variant, board))
     counts, valid = measuring.run(program, board)
-    if valid is not True:
+    if valid is False:
         raise SunsealError(f"`{name}` gives a wrong result on {board}, so its coupon has no figures")
     work = boards.workload(name)
     if message_bytes is not None and work.algorithm == "aes128":

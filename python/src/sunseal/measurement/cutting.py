@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,8 @@ Invariant = Callable[[Machine], object]
 Call = Callable[[Machine], tuple[Place, *tuple[Argument, ...]]]
 """Puts arguments in place and says what to call: a function and its arguments."""
 Points = Literal["cycles", "writes"] | Sequence[int]
+KEPT = re.compile(r"(fram|flash|eeprom)\.(\w+_)?(write|erase)$")
+"""Events in which what survives a loss of power becomes another."""
 ASSERTION = "sunseal_assert_failed"
 WALK_CYCLES = 1_000_000_000
 """So far an uninterrupted run is looked at, if no limit is given: seconds."""
@@ -119,15 +122,28 @@ class Run:
         self.assertions = {m.address(a): a for a in assertions}
         self.limit = 0
         self.stretch: _engine.Stretch
+        self.keeps_nothing = False
+        """True where the stretch writes nothing to non-volatile memory."""
         self.asked: set[str] = set()
         """What `setup`, `call` and invariants asked for that tells when a cut fell."""
         self.witness = _Witness(m, self.asked)
+
+    @property
+    def compared(self) -> list[str]:
+        """Name what is held against the uninterrupted run behind each cut."""
+        told = [f"object {name}" for name in (*self.golden, *(n for n in self.expect if n not in self.golden))]
+        told += [f"check {getattr(invariant, '__name__', 'an invariant')}" for invariant in self.invariants]
+        return told + [
+            f"assertion {place if isinstance(place, str) else hex(place)}" for place in self.assertions.values()
+        ]
 
     def uninterrupted(self, limit_cycles: int | None) -> dict[str, bytes]:
         """Walk the stretch and return what the symbols of `golden` and `expect` must hold."""
         m = self.machine
         self._power_up(WALK_CYCLES)
+        before = kept(m.engine.counts())
         self.stretch = _engine.Stretch(m.engine, self.ends, limit_cycles or WALK_CYCLES)
+        self.keeps_nothing = kept(m.engine.counts()) == before
         self.limit = 10 * m.cycles + 1_000_000 if limit_cycles is None else limit_cycles
         at_end = m.snapshot()
         told = {name: m.read(name) for name in self.golden if name not in self.expect} | dict(self.expect)
@@ -593,6 +609,11 @@ def points_of(stretch: _engine.Stretch, points: Points | str) -> Sequence[int]:
         bad = wanted[0] if wanted[0] < 0 else wanted[-1]
         raise SunsealError(f"cycle {bad} is not in the stretch, which has {stretch.cycles} cycles")
     return wanted
+
+
+def kept(counts: _engine.Counts) -> int:
+    """Return how often non-volatile memory was written or erased, by the events that are counted of it."""
+    return sum(times for event, times in counts.counts().items() if KEPT.match(event))
 
 
 def enough(stretch: _engine.Stretch, points: Points | str, every: int, chosen: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from sunseal import requests
 from sunseal.asking import answers
-from sunseal.errors import SunsealError
+from sunseal.errors import SunsealError, UndecidedError
 from sunseal.machine import Machine
 from sunseal.measurement.cutting import (
     Call,
@@ -26,12 +26,22 @@ from sunseal.measurement.cutting import (
     Run,
     end_name,
     enough,
+    kept,
     program_name,
     reach,
 )
+from sunseal.verdicts import Finding, Verdict
 
 TOLD = 100
 """Failures that are told with their place; the rest are counted."""
+NOT_ASKED = (
+    "nothing was compared with the uninterrupted run: the program came to its end behind each cut, right or wrong; say "
+    "what must hold there by --golden OBJECT, --check FILE.py or --assert SYMBOL (`golden`, `invariants`, `assertions`)"
+)
+KEEPS_NOTHING = (
+    "the stretch writes nothing to non-volatile memory: the program keeps nothing that survives a loss of power, and "
+    "each life does the same anew"
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,11 @@ class Failure:
     """In front of the cut instruction."""
     again: tuple[int, ...] = ()
     """The cuts behind that one, each in cycles from the reboot before it; place, trace and registers are the last's."""
+
+    @property
+    def path(self) -> str:
+        """The cuts that led there, for a sentence."""
+        return ", then ".join(str(cycle) for cycle in (self.cycle, *self.again))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -92,11 +107,29 @@ class Injection:
     """The objects that tell those from the others, by name, and how many values they had."""
     held: Sequence[str] = ()
     """Objects that each life began with as the image has them."""
+    compared: Sequence[str] = ()
+    """What was held against the uninterrupted run behind each cut: objects, checks, assertions."""
+    keeps_nothing: bool = False
+    """True where the stretch writes nothing to non-volatile memory: no life finds anything of an earlier one."""
+
+    @property
+    def judged(self) -> Verdict:
+        """The verdict: a cut that was not survived is a finding; with nothing compared all others show nothing."""
+        found = tuple(
+            Finding.at("not-survived", f"a cut at cycle {f.path} is not survived: {f.reason}", f.place)
+            for f in self.failures
+        )
+        left = [] if self.compared else [NOT_ASKED]
+        if self.keeps_nothing and not self.compared:
+            left.append(KEEPS_NOTHING)
+        if self.uncut:
+            left.append(f"{self.uncut:,} more recoveries were not cut, as there were too many different ones")
+        return Verdict(f"inject {Path(self.program).name}", self.cuts * len(self.compared), found, tuple(left))
 
     @property
     def passed(self) -> bool:
-        """Whether every cut was survived."""
-        return self.failed == 0
+        """Whether something was compared behind every cut, and every cut was survived."""
+        return self.judged.passed
 
     @property
     def earliest(self) -> Failure | None:
@@ -105,8 +138,8 @@ class Injection:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        told = {**vars(self), "passed": self.passed}
-        return {**told, "failures": [f.to_dict() for f in self.failures]}
+        told = {**self.judged.to_dict(), **vars(self), "passed": self.passed}
+        return {**told, "compared": list(self.compared), "failures": [f.to_dict() for f in self.failures]}
 
 
 @dataclass(frozen=True)
@@ -162,15 +195,17 @@ def war(to: requests.War) -> list[Hazard]:
     Code between two commits runs again from its beginning when the power is lost in it; such bytes make
     the second run another one. An instruction at one of `commits` begins a new region, and so does
     `start`. `ignore` names objects that keep themselves consistent, `adc_v` the voltages at channels of the ADC. Raises
-    SunsealError if `end` or a commit is not reached, or where there would be no verdict: a DMA controller moved data,
-    or something else than the CPU's stores (the erase of a flash segment) changed non-volatile memory. Raises
-    EngineError on a fault, or on an AVR, whose non-volatile memory plain loads and stores do not reach.
+    SunsealError if `end` or a commit is not reached, and UndecidedError where there is no verdict: nothing non-volatile
+    was written, a DMA controller moved data, or something else than the CPU's stores (the erase of a flash segment)
+    changed non-volatile memory. Raises EngineError on a fault, or on an AVR, whose non-volatile memory plain loads and
+    stores do not reach.
     """
     m = Machine(to.board, to.elf, adc_v=to.adc_v)
     if to.setup is not None:
         to.setup(m)
     reach(m, to.start, to.limit_cycles)
     ends = [] if to.end is None else [m.address(to.end)]
+    before = kept(m.engine.counts())
     ended, found, unmet, unfollowed = m.engine.war(
         [m.address(c) for c in to.commits],
         m.ranges(to.ignore),
@@ -187,14 +222,32 @@ def war(to: requests.War) -> list[Hazard]:
         names = ", ".join(end_name(c) for c in to.commits if m.address(c) in unmet)
         raise SunsealError(f"the run never reaches the commit {names}", hint="name commits that it passes")
     if unfollowed is not None:
-        raise SunsealError(
+        raise UndecidedError(
             f"no verdict: {unfollowed}, which `war` does not follow",
             hint="end the stretch in front of it, or let the CPU do it for this run",
+        )
+    if kept(m.engine.counts()) == before:
+        raise UndecidedError(
+            "no verdict: the stretch writes nothing to non-volatile memory, so there was no write to look at",
+            hint="name a stretch in which the program keeps something, by --from and --to",
         )
     return [
         Hazard(addr, size, symbol, read[0], _where(read), write[0], _where(write), times, changes)
         for addr, size, symbol, read, write, times, changes in found
     ]
+
+
+def war_judged(program: str, found: Sequence[Hazard]) -> Verdict:
+    """Judge what `war` found; it raises where there is no verdict, so that here non-volatile writes were looked at."""
+    hazards = (
+        Finding.at(
+            "write-after-read",
+            f"{h.symbol or hex(h.address)} is read by {h.read_place} and then written by {h.write_place}",
+            h.write_place,
+        )
+        for h in found
+    )
+    return Verdict(f"war {program}", 1, tuple(hazards))
 
 
 def _where(place: tuple[int, str, str | None]) -> str:
@@ -231,8 +284,9 @@ def inject(to: requests.Inject) -> Injection:
     each cut. `setup`, `call` and `invariants` must then do the same whenever the machine is the same; where they
     ask for what tells one cut from another, such as `cycles`, each cut is played.
 
-    The first failure is followed back to the earliest cut that fails. Raises SunsealError where the
-    uninterrupted run does not reach its end or does not keep its word itself.
+    The first failure is followed back to the earliest cut that fails. With no `golden`, `expect`, invariant or
+    assertion nothing is compared, and the verdict is undecided unless a cut keeps the program from its end. Raises
+    SunsealError where the uninterrupted run does not reach its end or does not keep its word itself.
     """
     ends = (to.start, to.end, to.call, to.until, to.setup)
     keeps = (to.golden, to.expect or {}, to.invariants, to.assertions, to.held)
@@ -259,8 +313,8 @@ def inject(to: requests.Inject) -> Injection:
     enough(run.stretch, to.points, to.every, len(campaign.points_of(root)))
     campaign.cut_all(root, to.stop_at_first, to.progress)
     found = _injection(campaign, program_name(to.elf), to.board, tuple(to.held))
-    if found.passed and 0 in campaign.twice:
-        raise SunsealError(
+    if not found.failed and 0 in campaign.twice:
+        raise UndecidedError(
             f"no verdict: the supply never went {to.again[campaign.twice.index(0)]:,} cycles behind a reboot, as the "
             "program was at its end before",
             hint="give `again` fewer cycles",
@@ -298,4 +352,6 @@ def _injection(campaign: Campaign, program: str, board: str, held: tuple[str, ..
         len(campaign.uncut),
         campaign.changing(),
         held,
+        campaign.run.compared,
+        campaign.run.keeps_nothing,
     )

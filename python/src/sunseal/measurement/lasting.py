@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sunseal import _engine, requests
 from sunseal.asking import answers
-from sunseal.errors import SunsealError
+from sunseal.errors import FindingsError, SunsealError
 from sunseal.measurement import measuring
 from sunseal.measurement.cutting import Campaign, Left, Run, program_name
+from sunseal.verdicts import Verdict, listed
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,19 @@ class Least:
     """The objects that tell those from the others, by name, and how many values they had."""
     held: tuple[str, ...]
     """Objects that each life began with as the image has them."""
+    assumptions: tuple[str, ...] = ()
+    """What the answer takes for granted, a sentence each."""
+
+    @property
+    def judged(self) -> Verdict:
+        """The verdict: undecided where lives from some memories were not looked at, as one of them may need more."""
+        left = f"lives from {self.uncut:,} more memories were not looked at, and one of them may need more"
+        return Verdict(f"least-capacitor {Path(self.program).name}", self.cuts, open=(left,) if self.uncut else ())
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        return vars(self) | {"path": list(self.path)}
+        told = {**self.judged.to_dict(), **vars(self)}
+        return told | {name: list(told[name]) for name in ("path", "held", "assumptions")}
 
 
 @answers(requests.LeastCapacitor)
@@ -67,19 +78,20 @@ def least_capacitor(to: requests.LeastCapacitor) -> Least:
 
     A life begins with the capacitor at `voltage_on_v` and ends at `voltage_off_v` or later; nothing is harvested in
     it. The answer holds for all lives that are at least so long, of whatever lengths. Each life begins with what the
-    image has in `held`, as a count of lives must for the answer to be one for any number of them. Raises SunsealError
-    where a cut is not survived.
+    image has in `held`, as a count of lives must for the answer to be one for any number of them. Without voltages a
+    life goes from the board's supply down to the least at which the chip may run as fast as the program does; the
+    answer says so, with all else that it takes for granted. Raises FindingsError where a cut is not survived.
     """
-    volts = on_v, off_v = (to.voltage_on_v, to.voltage_off_v)
-    if not 0 < off_v < on_v:
-        raise SunsealError(f"a life from {on_v:g} to {off_v:g} V has no energy: give the higher first")
     weights = measuring.PowerSet(to.power, to.board)
+    if to.voltage_on_v is not None and to.voltage_off_v is not None:
+        _span(to.voltage_on_v, to.voltage_off_v)
     ends = ("main", to.end, None, None, to.setup)
     run = Run(to.elf, to.board, *ends, to.golden, {}, to.invariants, None, to.held, to.adc_v)
     off_ps = round(to.off_s * 1e12)
     m = run.machine
     first = m.snapshot()
     told = run.uninterrupted(to.limit_cycles)
+    volts, taken = _volts(to, weights, max(hz for hz, _, _ in m.engine.counts().clocks()))
     m.restore(first)
     m.power_cut()
     m.engine.reboot(off_ps, to.seed)
@@ -88,9 +100,9 @@ def least_capacitor(to: requests.LeastCapacitor) -> Least:
     for node in campaign.nodes:
         for cycle, reason in campaign.failed(node)[:1]:
             path = ", then ".join(f"{c:,}" for c in (*node.path, cycle))
-            raise SunsealError(
+            raise FindingsError(
                 f"no capacitor helps: a loss of power {path} cycles behind power-up is not survived: {reason}",
-                hint="`sunseal inject` without --least tells more of it",
+                hint="`sunseal inject` tells more of it",
             )
     lives = [(_price(campaign, weights, node, _in_vain(node), *volts), node) for node in campaign.nodes]
     (charge_c, energy_j, time_s), node = max(lives, key=lambda life: life[0][0])
@@ -99,7 +111,7 @@ def least_capacitor(to: requests.LeastCapacitor) -> Least:
     whole_c, _, _ = _price(campaign, weights, root, root.cycles, *volts)
     assert node.stretch is not None
     place = run.where(node.stretch, min(cycles, node.stretch.cycles), traced=False)[1]
-    span_v = on_v - off_v
+    span_v = volts[0] - volts[1]
     return Least(
         program_name(to.elf),
         to.board,
@@ -120,7 +132,51 @@ def least_capacitor(to: requests.LeastCapacitor) -> Least:
         len(campaign.uncut),
         campaign.changing(),
         tuple(to.held),
+        (*taken, *_assumed(to, run)),
     )
+
+
+def _span(on_v: float, off_v: float) -> tuple[float, float]:
+    if not 0 < off_v < on_v:
+        raise SunsealError(f"a life from {on_v:g} to {off_v:g} V has no energy: give the higher first")
+    return on_v, off_v
+
+
+def _volts(
+    to: requests.LeastCapacitor, weights: measuring.PowerSet, freq_hz: int
+) -> tuple[tuple[float, float], tuple[str, ...]]:
+    """Return the voltages between which a life goes, and what was taken for those that were not given."""
+    told = []
+    on_v, off_v = to.voltage_on_v, to.voltage_off_v
+    if on_v is None:
+        on_v = weights.board.vcc_v
+        told.append(f"a life begins at {on_v:g} V, the supply of {to.board} (`--volts`)")
+    if off_v is None:
+        least = [v for most_hz, v, _ in weights.inner.levels() if most_hz >= freq_hz]
+        if not least:
+            raise SunsealError(
+                f"the program runs at {freq_hz / 1e6:g} MHz, for which {weights.board.device} has no least supply: say "
+                "by `--volts 3.0-1.8` where a life begins and ends"
+            )
+        off_v = min(least)
+        told.append(
+            f"it ends at {off_v:g} V, the least supply of {weights.board.device} at {freq_hz / 1e6:g} MHz, the fastest "
+            "that the program runs (`--volts`)"
+        )
+    return _span(on_v, off_v), tuple(told)
+
+
+def _assumed(to: requests.LeastCapacitor, run: Run) -> list[str]:
+    """Say what the answer takes for granted beside its voltages."""
+    told = [] if to.end is not None else ["the program has got on when it comes to its halt (`--to`)"]
+    if run.compared:
+        told.append(f"behind each cut there was compared: {listed(run.compared)}")
+    else:
+        told.append("whether what it leaves at its end is right was not compared (`--golden`, `--check`)")
+    if run.keeps_nothing:
+        told.append("it keeps nothing that survives a loss of power, so that it must come through in one life")
+    told.append(f"the supply stays away for {to.off_s:g} s (`--off`), and nothing is harvested within a life")
+    return [*told, "the capacitor feeds the chip alone, without a converter, leakage or a resistance of its own"]
 
 
 def _in_vain(node: Left) -> int:

@@ -24,6 +24,7 @@ from sunseal.errors import Stopped, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import attacking, coupon, oracle
 from sunseal.measurement.answers import Answers
+from sunseal.verdicts import Finding, Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -406,9 +407,27 @@ class Leakage:
         ]
         return [*told, NOT_PLAYED["ctr" if self.kind == "ctr" else "ecdsa"], MODEL]
 
+    @property
+    def judged(self) -> Verdict:
+        """The verdict: a t-test that tells two kinds of traces apart, or a key that is found, is a finding."""
+        found, left, asked = list[Finding](), list[str](), 0
+        for phase in self.phases:
+            for test in phase.tests:
+                asked += 1
+                told = f"traces of a fixed {test.of} differ from those of random ones"
+                if test.leaks:
+                    found.append(Finding("t-test", f"{phase.title}: {told}", phase.name))
+                elif math.isnan(test.most):
+                    left.append(f"{phase.title}: no t-test of a fixed {test.of}, as the traces are alike")
+            asked += bool(phase.attack.parts)
+            if phase.attack.found:
+                found.append(Finding("key-found", f"{phase.title}: {phase.target} is {phase.answer}", phase.name))
+        return Verdict(f"coupon leakage of {self.kind} on {self.board}", asked, tuple(found), tuple(left))
+
     def as_json(self) -> dict[str, Any]:
         """Return the contract's shape."""
         return {
+            **self.judged.to_dict(),
             "kind": self.kind,
             "way": self.way,
             "board": self.board,

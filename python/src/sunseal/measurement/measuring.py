@@ -174,7 +174,7 @@ def run(
         return _counted(program, board, device, None, 0, progress, timing), None
     trial = oracle.trial(work)
     counts = _counted(program, board, device, trial.fed, trial.output_bytes, progress, timing)
-    valid = counts.status == oracle.STATUS_OK and trial.right(counts.output)
+    valid = trial.right(counts.output) if counts.status == oracle.STATUS_OK else False
     if trial.refused is not None:
         refused = _counted(program, board, device, trial.refused, trial.output_bytes, progress, timing)
         valid = valid and refused.status != oracle.STATUS_OK

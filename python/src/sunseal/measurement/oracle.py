@@ -139,7 +139,8 @@ class Trial:
 
     fed: bytes
     output_bytes: int
-    right: Callable[[bytes], bool]
+    right: Callable[[bytes], bool | None]
+    """None where nothing of the output can be judged."""
     refused: bytes | None = None
     """An input that must be refused."""
 
@@ -172,8 +173,8 @@ def _exactly(work: Workload, *expected: bytes, **parts: bytes) -> Trial:
 
 
 def _later(work: Workload, **parts: bytes) -> Trial:
-    """Expect nothing: what was made for later, another workload shows."""
-    return Trial(_laid(work, parts), 0, lambda _: True)
+    """Judge nothing: what was made for later, another workload shows."""
+    return Trial(_laid(work, parts), 0, lambda _: None)
 
 
 def _verdict(work: Workload, **parts: bytes) -> Trial:

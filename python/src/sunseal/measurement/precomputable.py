@@ -19,6 +19,7 @@ from sunseal.asking import answers
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine
 from sunseal.measurement import constant_time, measuring
+from sunseal.verdicts import Verdict
 
 CYCLES_MAX = 2_000_000_000
 """A run that is longer is taken for one that does not end."""
@@ -79,9 +80,16 @@ class Analysis:
     branches: tuple[tuple[str, int], ...]
     """Branches that the input decided, with how often: other inputs take other ways."""
 
+    @property
+    def judged(self) -> Verdict:
+        """The verdict on the split, which finds nothing: it holds, or what a run used is not followed."""
+        left = tuple(f"{what} is not followed, so that the split may be wrong" for what in self.not_followed)
+        return Verdict(f"coupon analyze of {self.function}", self.runs, open=left)
+
     def as_json(self) -> dict[str, Any]:
         """Return the fields of the contract."""
         return {
+            **self.judged.to_dict(),
             **{k: v for k, v in vars(self).items() if k not in ("cuts", "functions", "lines", "branches")},
             "cuts": [vars(c) for c in self.cuts],
             "functions": [vars(p) for p in self.functions],

@@ -18,6 +18,7 @@ from sunseal.errors import SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, estimators
 from sunseal.measurement.estimators import Bits, Entropy, Restarts
+from sunseal.verdicts import Finding, Verdict
 
 GENERATORS = tuple(coupon.RANDOM)
 CLAIMS = {"sram": 1 / 8, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
@@ -159,6 +160,26 @@ class Randomness:
         return all(s.holds for s in self.sources) and all(o.holds for o in self.outputs)
 
     @property
+    def judged(self) -> Verdict:
+        """The verdict, a part for each source and generator.
+
+        A source of which nothing is claimed is held against its restarts alone: without them nothing was compared.
+        """
+        parts = []
+        for s in self.sources:
+            compared = (s.claim is not None) + (s.restarts is not None)
+            left = () if compared else ("nothing is claimed of it (--claim BITS), so that nothing was compared",)
+            found = () if s.holds else (Finding("source", f"source {s.name}: {s.sentence}", s.name),)
+            parts.append(Verdict(f"source {s.name}", compared, found, left))
+        for o in self.outputs:
+            asked = len(o.bits.asked) if o.bits is not None else 0
+            bad = not o.holds and bool(asked or o.refused or o.repeated)
+            found = (Finding("generator", f"{o.name}: {o.sentence}", o.name),) if bad else ()
+            left = () if asked else ("it gave too few bits for any test",)
+            parts.append(Verdict(f"generator {o.name}", asked, found, left))
+        return Verdict.joined(f"coupon randomness of {self.board or 'recordings'}", parts)
+
+    @property
     def sentence(self) -> str:
         """Say it in a line."""
         parts = [(f"source {s.name}", s.holds) for s in self.sources] + [(o.name, o.holds) for o in self.outputs]
@@ -197,6 +218,7 @@ class Randomness:
     def as_json(self) -> dict[str, Any]:
         """Return the contract's shape."""
         return {
+            **self.judged.to_dict(),
             "board": self.board,
             "simulated": self.board is not None,
             "seed": self.seed,

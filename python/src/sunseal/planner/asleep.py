@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sunseal import _engine, boards, places
+from sunseal.errors import SunsealError
 from sunseal.planner import radio as radios
 
 Ends = tuple[float, float, float]
@@ -77,8 +78,8 @@ def _sum(*parts: Ends) -> Ends:
 
 
 @places.cached
-def of_board(board: str, vcc_v: float, power: str = boards.DEFAULT_POWER) -> Asleep:
-    """Return what a board draws asleep at a supply, by the set `power` of its chip."""
+def of_board(board: str, vcc_v: float, power: str = boards.DEFAULT_POWER, radio: str | None = None) -> Asleep:
+    """Return what a board draws asleep at a supply, by the set `power` of its chip; `radio` is what it carries instead."""
     facts: Any = boards.board(board)
     device = str(facts["device"])
     chip_set = boards.power_set_path(power, device).stem
@@ -90,9 +91,13 @@ def of_board(board: str, vcc_v: float, power: str = boards.DEFAULT_POWER) -> Asl
     known = _components(chip_set)
     residual_w, radio_w = None, NOTHING
     if "board" in known:  # the set was measured on a whole board, its radio asleep
+        if radio is not None:
+            raise SunsealError(
+                f"the power set {chip_set} was measured on {board} with its own radio; with {radio} take another set"
+            )
         residual_w = drawn_w(chip_set, device, "board", "residual")
-    elif "radio" in facts:
-        radio_w = radios.of_board(board).asleep_w(vcc_v)
+    elif radio is not None or "radio" in facts:
+        radio_w = radios.of_board(board, radio).asleep_w(vcc_v)
     if residual_w is None and "residual" in facts["power"]:
         residual_w = drawn_w(str(facts["power"]["residual"]), board, "board", "residual")
     state = STATES[boards.device(device)["family"]]
@@ -105,10 +110,10 @@ def of_board(board: str, vcc_v: float, power: str = boards.DEFAULT_POWER) -> Asl
     )
 
 
-def power_sets(board: str) -> list[str]:
+def power_sets(board: str, radio: str | None = None) -> list[str]:
     """Name the sets behind radio and residual current, for citations."""
     facts: Any = boards.board(board)
-    found = [radios.of_board(board).power_set] if "radio" in facts else []
+    found = [radios.of_board(board, radio).power_set] if radio is not None or "radio" in facts else []
     return [*found, *([str(facts["power"]["residual"])] if "residual" in facts["power"] else [])]
 
 

@@ -190,7 +190,8 @@ def plan(
     elif isinstance(requirements, Path | str):
         wanted = wishes.load(Path(requirements))
     else:
-        wanted = wishes.read(requirements)
+        with places.beside(Path.cwd()):
+            wanted = wishes.read(requirements)
     if temperature_c is not None:
         wanted = replace(wanted, temperature_c=temperature_c)
     with places.beside(wanted.folder):
@@ -305,7 +306,7 @@ def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Ba
     ]
     told["coupons"] = int(row.get("coupons", 0))
     told["listen_w"] = float(row.listen_w)
-    told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set).to_dict()
+    told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set, wanted.radio).to_dict()
     if isinstance(one, supply.Harvested):
         told |= {"panel": one.panel, "harvester": one.harvester, "output": one.output, "store": one.store.part}
         told |= {"capacitance_f": one.store.capacitance_f or None, "store_j": one.store.full_j, "battery": None}
@@ -327,7 +328,7 @@ def _margins(
         found.append(Margin("latency", 1.0 / share - 1.0, ends[0], ends[1]))
     if math.isfinite(row.link_margin_db):
         low_db, high_db = wanted.uncertainty.path_loss_db
-        radio = radios.of_board(str(row.board))
+        radio = radios.of_board(str(row.board), wanted.radio)
         assert wanted.link is not None
         _, worst = links.least_dbm(radio, wanted.link, high_db)
         spare = float(row.link_margin_db)
@@ -482,9 +483,11 @@ def _sources(everything: sweep.Field, configurations: Sequence[Configuration]) -
     if not pairs:
         pairs = [(b, s) for b in sorted(everything.table.board.unique()) for s in everything.supplies]
     for board in dict.fromkeys(b for b, _ in pairs):
-        sets, parts = [measuring.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board)], []
+        sets, parts = [measuring.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board, wanted.radio)], []
         facts: Any = boards.board(board)
-        if "radio" in facts:
+        if wanted.radio is not None:
+            parts.append(radios.of_board(board, wanted.radio).part)
+        elif "radio" in facts:
             parts.append(facts["radio"]["part"])
         found += citing.of(board=board, power_sets=sets, parts=parts)
     found += citing.of(parts=dict.fromkeys(p for _, s in pairs for p in s.parts))

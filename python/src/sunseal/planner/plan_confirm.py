@@ -28,6 +28,7 @@ from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio, sweep
 from sunseal.planner.plan import Configuration, Planned
 from sunseal.planner.years import play_trace, summed_profile
+from sunseal.verdicts import Finding, Verdict
 
 ROUNDS = 3
 """Periods that the longer of two runs has more; their difference is free of the start."""
@@ -68,13 +69,31 @@ class Confirmed:
     rows: tuple[Row, ...]
 
     @property
+    def judged(self) -> Verdict:
+        """The verdict: a figure that was played outside of its ends is a finding."""
+        found = tuple(
+            Finding(
+                "outside",
+                f"{r.task}: {r.quantity} is {r.played:g} {r.unit} where {r.low:g} to {r.high:g} was foretold",
+                r.task,
+            )
+            for r in self.rows
+            if not r.inside
+        )
+        return Verdict("plan --confirm", len(self.rows), found)
+
+    @property
     def holds(self) -> bool:
-        """Say whether every figure lies within its ends."""
-        return all(r.inside for r in self.rows)
+        """Say whether there are figures, and every one lies within its ends."""
+        return self.judged.passed
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
-        return {"holds": self.holds, "rows": [asdict(r) | {"inside": r.inside} for r in self.rows]}
+        return {
+            **self.judged.to_dict(),
+            "holds": self.holds,
+            "rows": [asdict(r) | {"inside": r.inside} for r in self.rows],
+        }
 
 
 def _tasks(planned: Planned, chosen: Configuration) -> list[tuple[str, str, float]]:
@@ -293,7 +312,7 @@ def _radio_s(planned: Planned, chosen: Configuration) -> list[float]:
         if link is None or task.sends_bytes is None:
             found.append(0.0)
             continue
-        prices = radio.prices(radio.of_board(row["board"]).name, row["dbm"], row["vcc_v"], link.listen_s)
+        prices = radio.prices(radio.of_board(row["board"], planned.read.radio), row["dbm"], row["vcc_v"], link.listen_s)
         body_bytes = sweep.body_bytes(boards.workload(workload), task.sends_bytes)
         found.append(prices.exchange(body_bytes).time_s * (1.0 + link.retries))
     return found

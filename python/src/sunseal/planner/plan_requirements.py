@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sunseal import boards, places, units
+from sunseal import _engine, boards, places, units
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import coupon
+from sunseal.planner import radio as radios
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -114,6 +115,8 @@ class Requirements:
     prices: dict[str, float]
     uncertainty: Uncertainty
     power_set: str
+    radio: str | None
+    """What each board carries instead of its own radio."""
     told: dict[str, Any] = field(repr=False)
     """As it stands in the file."""
     folder: Path = field(repr=False)
@@ -243,6 +246,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
     bits = security.need("bits", _whole(1), "the security level in bits, such as 128")
     security.end()
     allow = _allow(whole.table("allow"))
+    radio = _radio(whole.table("radio"), allow, file) if "radio" in whole.told else None
     link_told = whole.told.get("link") is not None
     tasks = _tasks(whole, file, bits, allow, link_told)
     link = _link(whole.table("link")) if link_told else None
@@ -307,9 +311,29 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         prices=prices,
         uncertainty=Uncertainty(**ends),
         power_set=power_set,
+        radio=radio,
         told=dict(told),
         folder=folder or Path(),
     )
+
+
+def _radio(table: _Table, allow: dict[str, tuple[str, ...]], file: str) -> str:
+    """Read the radio that each board is to carry, and leave out the boards that have no pins for it."""
+    part = table.need("part", _text, "a radio, such as `sx1276-sf9`")
+    table.end()
+    named, fit, why = allow.get("boards", ()), [], ""
+    for board in named or boards.of_nodes():
+        try:
+            radios.of_board(board, part)
+            fit.append(board)
+        except (SunsealError, _engine.EngineError) as e:
+            if named or part not in (*radios.radios(), *boards.names("parts")):
+                raise SunsealError(f"`{file}`: radio.part: {e}") from e
+            why = str(e)
+    if not fit:
+        raise SunsealError(f"`{file}`: radio.part: no board has pins for it: {why}")
+    allow["boards"] = tuple(fit)
+    return part
 
 
 def _protocol(table: _Table, file: str) -> tuple[tuple[str, ...], tuple[float, float]]:

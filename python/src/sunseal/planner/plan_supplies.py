@@ -70,6 +70,13 @@ def parts(kind: str) -> dict[str, dict[str, Any]]:
     return {name: facts for name, facts in found.items() if kind in facts}
 
 
+@places.cached
+def own_currents_a(charger: str | None, converter: str | None) -> tuple[float, float, float, float]:
+    """Return what a supply's chips take for themselves, each counted whole: always, in light and in the dark; beside
+    that, with the output on and off."""
+    return _engine.own_currents_a(boards.library(), charger, converter)
+
+
 # --- Light -----------------------------------------------------------------------------------
 
 
@@ -310,9 +317,8 @@ class Harvested:
         engine has it."""
         if self.output is None:
             return float(parts("harvester")[self.harvester]["harvester"]["quiescent_on_uW"]) * 1e-6
-        facts = parts("converter")[self.output]["converter"]
-        charger_a = float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9
-        return float(facts["quiescent_uA"]) * 1e-6 * v_v + charger_a / self.v_on_v * v_v**2
+        charger_a, _, converter_a, _ = own_currents_a(self.harvester, self.output)
+        return converter_a * v_v + charger_a / self.v_on_v * v_v**2
 
     def drawn_at_w(self, drawn_w: Array, v_v: float) -> Array:
         """Return what the store gives at a voltage for loads for which it gives `drawn_w` at its middle one."""
@@ -356,7 +362,8 @@ class Harvested:
         on_j = self.store.cut_j + self.store.on_j
         if self.output is None:
             return float(parts("harvester")[self.harvester]["harvester"]["quiescent_off_uW"]) * 1e-6 / on_j
-        return float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9 * self.v_on_v / on_j
+        charger_a, _, _, disabled_a = own_currents_a(self.harvester, self.output)
+        return (charger_a + disabled_a) * self.v_on_v / on_j
 
     def charged_cold_w(self, power_w: Array) -> Array:
         """Return what reaches a store that is too low for the charger's converter."""
@@ -490,6 +497,8 @@ def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Har
         facts = parts("charger")[harvester]["charger"]
         v_on_v, v_cut_v = float(facts["v_ok_rising_V"]), float(facts["v_ok_falling_V"])
         v_max_v, cold_v = float(facts["v_ov_V"]), float(facts["cold_until_V"])
+        behind = parts("converter")[output]["converter"]
+        v_on_v, v_cut_v = max(v_on_v, float(behind["v_start_V"])), max(v_cut_v, float(behind["v_in_min_V"]))
     own = parts("cell" if is_cell else "capacitor")[part]["cell" if is_cell else "capacitor"]
     if is_cell:
         v_cut_v = max(v_cut_v, float(own["v_end_V"]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a message costs on the air, by a radio's currents and the link layer (docs/reference/link.md).
 
-A body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is
+How long a packet lasts is the engine's to say (`sunseal_radio::MessagePart`): bits at a rate, or LoRa's symbols. A body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is
 the bare product of bits and power as Piotrowski 2006 has it, for the reproduction alone.
 """
 
@@ -15,17 +15,25 @@ from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError, unknown
 
 
+HEADER_BYTES, FRAGMENT_BYTES, FRAGMENTS_MAX = 5, 56, 16
+"""A frame's header, what it carries, and how many make a message: the table `Packet and frame` of link.md."""
+
+
 @dataclass(frozen=True)
 class Radio:
     """A way to send: a radio of `data/parts`, in one of its bands where it has several."""
 
     name: str
     part: str
+    device: str
+    """The chip that the power set speaks for: another part may have it, too."""
     power_set: str
     """The power set that the part names."""
     carrier_hz: float
-    rate_bit_s: float
-    """Payload bits a second."""
+    message: str
+    """The message's name in the part's file."""
+    rate_bit_s: float | None
+    """Payload bits a second; none of LoRa, whose packets last whole symbols."""
     receive: str
     """State of the receiver."""
     send: dict[int, str]
@@ -33,17 +41,23 @@ class Radio:
     asleep: str
     """The state in which it waits with least current."""
     sensitivity_dbm: float
-    overhead_bytes: int
+    overhead_bytes: float
     """Bytes of a packet around its frame."""
+    fragment_bytes: int
+    """Bytes of a body that a packet carries."""
     wake: tuple[tuple[str, float], ...]
     """States with their times in seconds, from asleep to where a packet can begin."""
     settle: tuple[tuple[str, float], ...]
     """The same before each packet."""
     source: str
 
+    def airtime_s(self, frame_bytes: int) -> float:
+        """Return how long one packet with a frame of so many bytes is on the air."""
+        return _engine.airtime_s(boards.library(), self.part, self.message, frame_bytes)
+
     def power_w(self, state: str, vcc_v: float, power_set: str | None = None) -> tuple[float, float, float]:
         """Return what the chip takes in a state: typical, low, high."""
-        a = _engine.state_current_a(boards.library(), power_set or self.power_set, self.part, "radio", state, vcc_v)
+        a = _engine.state_current_a(boards.library(), power_set or self.power_set, self.device, "radio", state, vcc_v)
         return a[0] * vcc_v, a[1] * vcc_v, a[2] * vcc_v
 
     def asleep_w(self, vcc_v: float) -> tuple[float, float, float]:
@@ -52,47 +66,91 @@ class Radio:
 
 
 @places.cached
+def of_part(part: str) -> dict[str, Radio]:
+    """Read the messages of a part, by their names in its file; none of a part that is no radio."""
+    chip: Any = boards.part(part).get("radio", {})
+    return {
+        m["name"]: Radio(
+            name=_called(part, m["name"], len(chip["message"])),
+            part=part,
+            device=chip.get("device", chip["model"]),
+            power_set=chip["power_set"],
+            carrier_hz=m["carrier_MHz"] * 1e6,
+            message=m["name"],
+            rate_bit_s=m.get("rate_bit_s"),
+            receive=m["receive"],
+            send={int(dbm): str(state) for dbm, state in m["send"]},
+            asleep=chip["asleep"],
+            sensitivity_dbm=float(m.get("sensitivity_dBm", chip.get("receiver", {}).get("sensitivity_dBm", math.nan))),
+            overhead_bytes=float(m.get("overhead_bytes", 0)),
+            fragment_bytes=min(
+                FRAGMENT_BYTES, int(m.get("frame_max_bytes", HEADER_BYTES + FRAGMENT_BYTES)) - HEADER_BYTES
+            ),
+            wake=tuple((str(state), float(us) * 1e-6) for state, us in m["wake"]),
+            settle=tuple((str(state), float(us) * 1e-6) for state, us in m["settle"]),
+            source=m["source"],
+        )
+        for m in chip.get("message", [])
+    }
+
+
+def _called(part: str, message: str, count: int) -> str:
+    """Name a message by its part: two parts may have messages of one name, a copy has those of its original."""
+    if count == 1:
+        return part
+    return message if message.startswith(f"{part}-") else f"{part}-{message}"
+
+
+@places.cached
 def radios() -> dict[str, Radio]:
-    """Read the messages of the parts that are radios."""
-    found = {}
+    """Read the messages of the parts that are radios; a part's own name goes before a band of another's."""
+    found: dict[str, Radio] = {}
     for part in boards.names("parts"):
-        facts: Any = boards.part(part)
-        chip = facts.get("radio", {})
-        for m in chip.get("message", []):
-            found[m["name"]] = Radio(
-                name=m["name"],
-                part=part,
-                power_set=chip["power_set"],
-                carrier_hz=m["carrier_MHz"] * 1e6,
-                rate_bit_s=m["rate_bit_s"],
-                receive=m["receive"],
-                send={int(dbm): str(state) for dbm, state in m["send"]},
-                asleep=chip["asleep"],
-                sensitivity_dbm=float(chip["receiver"]["sensitivity_dBm"]),
-                overhead_bytes=int(m["overhead_bytes"]),
-                wake=tuple((str(state), float(us) * 1e-6) for state, us in m["wake"]),
-                settle=tuple((str(state), float(us) * 1e-6) for state, us in m["settle"]),
-                source=m["source"],
-            )
+        for one in of_part(part).values():
+            if one.name not in found or one.name == part:
+                found[one.name] = one
     return found
+
+
+def _of_table(board: str, other: str | None = None) -> Radio | None:
+    """Return the radio that a board's table names, by its part and, where that has several, its message."""
+    if other is not None:
+        return _carried(board, other)
+    table: Any = boards.board(board).get("radio", {})
+    ways = of_part(str(table["part"])) if "part" in table else {}
+    if "message" in table:
+        return ways.get(str(table["message"]))
+    return next(iter(ways.values())) if len(ways) == 1 else None
+
+
+def _carried(board: str, name: str) -> Radio:
+    """Return another radio on the board's pins, by its part's name or, where that has several messages, by one's."""
+    ways = of_part(name) if name in boards.names("parts") else {}
+    if len(ways) > 1:
+        raise SunsealError(f"{name} sends in several ways; name one of {', '.join(way.name for way in ways.values())}")
+    if not ways and name not in radios():
+        raise unknown("radio", name, radios())
+    one = next(iter(ways.values())) if ways else radios()[name]
+    _engine.carries(boards.library(), boards.board_path(board), one.part)
+    return one
 
 
 @places.cached
 def of_boards() -> dict[str, str]:
     """Return the radio of each board that has one whose messages are priced."""
-    tables: Any = {b: boards.board(b).get("radio", {}) for b in boards.names("boards")}
-    found = {b: str(t.get("message", t.get("part"))) for b, t in tables.items()}
-    return {b: name for b, name in found.items() if name in radios()}
+    found = {board: _of_table(board) for board in boards.names("boards")}
+    return {board: one.name for board, one in found.items() if one is not None}
 
 
-def of_board(board: str) -> Radio:
-    """Return the radio of a board that has one whose messages are priced."""
+def of_board(board: str, other: str | None = None) -> Radio:
+    """Return the radio of a board that has one whose messages are priced, or another that it carries instead."""
     boards.board_path(board)
-    if board not in of_boards():
+    one = _of_table(board, other)
+    if one is None:
         raise SunsealError(
             f"{board} has no radio whose messages are priced here; boards that do: {', '.join(of_boards())}"
         )
-    return radios()[of_boards()[board]]
+    return one
 
 
 @dataclass(frozen=True)
@@ -107,30 +165,30 @@ class Message:
     power_set: str
 
 
-def _sending(radio: str, dbm: int) -> Radio:
-    """Return a radio that has this output power."""
-    if radio not in radios():
+def _sending(radio: str | Radio, dbm: int | None) -> tuple[Radio, int]:
+    """Return a radio and an output power that it has: 0 dBm, or the least above, where none is asked for."""
+    if isinstance(radio, str) and radio not in radios():
         raise unknown("radio", radio, radios())
-    way = radios()[radio]
+    way = radios()[radio] if isinstance(radio, str) else radio
+    if dbm is None:
+        return way, min((d for d in way.send if d >= 0), default=max(way.send))
     if dbm not in way.send:
         offered = ", ".join(str(d) for d in sorted(way.send))
-        raise SunsealError(f"the {radio} has no output power of {dbm} dBm here; take one of {offered}")
-    return way
+        raise SunsealError(f"the {way.name} has no output power of {dbm} dBm here; take one of {offered}")
+    return way, dbm
 
 
 def message(radio: str, bits: int, dbm: int = 0, vcc_v: float = 3.0, power: str = "datasheet") -> Message:
     """Price a message of so many bits, preamble and turn-round left out as in Piotrowski 2006, section 3.2."""
-    way = _sending(radio, dbm)
-    power_set = boards.power_set_path(power, way.part).stem
-    time_s = bits / way.rate_bit_s
+    way, dbm = _sending(radio, dbm)
+    power_set = boards.power_set_path(power, way.device).stem
+    time_s = bits / way.rate_bit_s if way.rate_bit_s else way.airtime_s(math.ceil(bits / 8))
     sending, receiving = (way.power_w(state, vcc_v, power_set)[0] for state in (way.send[dbm], way.receive))
-    return Message(radio, bits, time_s, sending * time_s, receiving * time_s, power_set)
+    return Message(way.name, bits, time_s, sending * time_s, receiving * time_s, power_set)
 
 
 # --- The link layer --------------------------------------------------------------------------
 
-HEADER_BYTES, FRAGMENT_BYTES, FRAGMENTS_MAX = 5, 56, 16
-"""A frame's header, what it carries, and how many make a message: the table `Packet and frame` of link.md."""
 REPORT_BYTES = 14
 """Body of a REPORT without data and signature: node, counter, suite, length of the data."""
 ANSWER_BYTES = 13
@@ -163,7 +221,11 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Prices:
-    """What one byte of body, one packet and one message with its answer cost: J and s."""
+    """What a body costs on the air, and its parts: J and s.
+
+    Of LoRa, a byte and a packet are a straight line through the steps of its symbols, never below them; `exchange`
+    counts the symbols.
+    """
 
     radio: Radio
     byte_s: float
@@ -181,12 +243,21 @@ class Prices:
 
     def exchange(self, body_bytes: int) -> Exchange:
         """Price a body; an empty one is not sent."""
-        packets = math.ceil(body_bytes / FRAGMENT_BYTES)
+        whole = self.radio.fragment_bytes
+        packets = math.ceil(body_bytes / whole)
         messages = math.ceil(packets / FRAGMENTS_MAX)
+        # What the straight line has too much.
+        spare_s = 0.0
+        if self.radio.rate_bit_s is None and packets:
+            last = body_bytes - (packets - 1) * whole
+            air_s = (packets - 1) * self.radio.airtime_s(HEADER_BYTES + whole)
+            air_s += self.radio.airtime_s(HEADER_BYTES + last)
+            spare_s = body_bytes * self.byte_s + packets * _frame_s(self.radio) - air_s
 
         def total(byte_j: Ends, packet_j: Ends, message_j: Ends) -> Ends:
             parts = zip(byte_j, packet_j, message_j, strict=True)
-            typical, low, high = (body_bytes * b + packets * p + messages * m for b, p, m in parts)
+            counted = body_bytes - spare_s / self.byte_s
+            typical, low, high = (counted * b + packets * p + messages * m for b, p, m in parts)
             return typical, low, high
 
         return Exchange(
@@ -194,23 +265,38 @@ class Prices:
             body_bytes=body_bytes,
             messages=messages,
             packets=packets,
-            time_s=body_bytes * self.byte_s + packets * self.packet_s + messages * self.message_s,
+            time_s=body_bytes * self.byte_s + packets * self.packet_s + messages * self.message_s - spare_s,
             send_j=total(self.send_byte_j, self.send_packet_j, self.send_message_j),
             receive_j=total(self.receive_byte_j, self.receive_packet_j, self.receive_message_j),
             power_set=self.radio.power_set,
         )
 
 
-def prices(radio: str, dbm: int = 0, vcc_v: float = 3.0, listen_s: float | None = None) -> Prices:
+@places.cached
+def _line(part: str, message: str) -> tuple[float, float]:
+    """Return a byte's and an empty frame's time so that no fragment's packet lasts longer than the two say."""
+    way = of_part(part)[message]
+    if way.rate_bit_s:
+        byte_s = 8.0 / way.rate_bit_s
+        return byte_s, (HEADER_BYTES + way.overhead_bytes) * byte_s
+    air_s = [way.airtime_s(HEADER_BYTES + n) for n in range(way.fragment_bytes + 1)]
+    byte_s = (air_s[-1] - air_s[0]) / way.fragment_bytes
+    return byte_s, max(s - n * byte_s for n, s in enumerate(air_s))
+
+
+def _frame_s(way: Radio) -> float:
+    return _line(way.part, way.message)[1]
+
+
+def prices(radio: str | Radio, dbm: int | None = 0, vcc_v: float = 3.0, listen_s: float | None = None) -> Prices:
     """Price a radio's bytes, packets and messages; `listen_s` is the window for the answer, else as long as it takes.
 
     A window is waited out in whole: the answer may come at its end.
     """
-    way = _sending(radio, dbm)
+    way, dbm = _sending(radio, dbm)
     send_w, receive_w = way.power_w(way.send[dbm], vcc_v), way.power_w(way.receive, vcc_v)
-    byte_s = 8.0 / way.rate_bit_s
-    frame_s = (HEADER_BYTES + way.overhead_bytes) * byte_s
-    answer_s = frame_s + ANSWER_BYTES * byte_s
+    byte_s, frame_s = _line(way.part, way.message)
+    answer_s = frame_s + ANSWER_BYTES * byte_s if way.rate_bit_s else way.airtime_s(HEADER_BYTES + ANSWER_BYTES)
     window_s = TURNROUND_S + answer_s if listen_s is None else listen_s
     wake_s, settle_s = sum(s for _, s in way.wake), sum(s for _, s in way.settle)
 

@@ -79,7 +79,7 @@ def points(requirements: Requirements, progress: operations.Progress | None = No
         frame = operations.points(chosen, power=power, voltages_v=requirements.voltages_v, progress=progress)
         frame["cell"] = ""
         with_radio, least = sends(requirements), frame[["board", "freq_hz"]].drop_duplicates()
-        needed = {(b, f): needs_v(b, f, power, with_radio) for b, f in least.itertuples(index=False)}
+        needed = {(b, f): needs_v(b, f, power, with_radio, requirements.radio) for b, f in least.itertuples(index=False)}
         frame["cutoff_v"] = [needed[key] for key in zip(frame.board, frame.freq_hz, strict=True)]
     if requirements.lifetime_s is not None:
         places = direct_places(requirements, sorted({o.board for o in chosen}))
@@ -121,11 +121,12 @@ def direct_places(
     weights = {b: measuring.PowerSet(requirements.power_set, b) for b in board_names}
     for part, cell in direct:
         for board in board_names:
-            if cell.full_v > rail_limits(board, sends(requirements))[1]:
+            if cell.full_v > rail_limits(board, sends(requirements), requirements.radio)[1]:
                 continue
             rows = []
             for freq_hz in clocks(weights[board]):
-                cutoff_v = max(needs_v(board, freq_hz, requirements.power_set, sends(requirements)), cell.end_v)
+                needed_v = needs_v(board, freq_hz, requirements.power_set, sends(requirements), requirements.radio)
+                cutoff_v = max(needed_v, cell.end_v)
                 mean_v = cell.mean_v(cutoff_v)
                 if mean_v is not None and weights[board].inner.freq_max_hz(round(mean_v, 2)) >= freq_hz:
                     rows.append((round(mean_v, 2), freq_hz, cutoff_v))
@@ -140,22 +141,24 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
 
 
 @places.cached
-def needs_v(board: str, freq_hz: int, power: str, with_radio: bool) -> float:
+def needs_v(board: str, freq_hz: int, power: str, with_radio: bool, other: str | None) -> float:
     """Return the least rail at which a board works at a clock: that of its chip, and of its radio where it is used."""
-    low_v, _ = rail_limits(board, with_radio)
+    low_v, _ = rail_limits(board, with_radio, other)
     legal = [v for f, v, _ in measuring.PowerSet(power, board).inner.levels() if f >= freq_hz]
     return max(low_v, min(legal, default=low_v))
 
 
 @places.cached
-def rail_limits(board: str, with_radio: bool) -> tuple[float, float]:
-    """Return the least and the highest supply of a board's chip, and of its radio where something is sent."""
+def rail_limits(board: str, with_radio: bool, other: str | None = None) -> tuple[float, float]:
+    """Return the least and the highest supply of a board's chip, and of its radio, or the `other` that it carries, where
+    something is sent."""
     facts: Any = boards.board(board)
     device = boards.device(facts["device"])
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
     low_v, high_v = min(v for _, v, _ in levels), float(device["supply"]["vcc_max_V"])
-    if with_radio and "radio" in facts:
-        radio: Any = boards.part(facts["radio"]["part"])
+    if with_radio and (other is not None or "radio" in facts):
+        part = facts["radio"]["part"] if other is None else radios.of_board(board, other).part
+        radio: Any = boards.part(part)
         low_v = max(low_v, float(radio["radio"]["vcc_min_v"]))
         high_v = min(high_v, float(radio["radio"]["vcc_max_v"]))
     return low_v, high_v
@@ -195,17 +198,18 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
     rows = []
     link = requirements.link
     for board, vcc_v in frame[["board", "vcc_v"]].drop_duplicates().itertuples(index=False):
-        waiting = asleep.of_board(board, vcc_v, requirements.power_set)
+        carried = requirements.radio
+        waiting = asleep.of_board(board, vcc_v, requirements.power_set, carried)
         row: dict[str, Any] = {"board": board, "vcc_v": vcc_v, "dbm": np.nan, "link_margin_db": np.inf}
         row |= {"tx_w": 0.0, "dbm_worst": np.nan, **{f"{of}_s": 0.0 for of in AIR}}
         for i, end in enumerate(ENDS):
             row |= {f"cpu{end}_w": waiting.total_w[i], f"beside{end}_w": waiting.beside_w[i], f"rx{end}_w": 0.0}
         row |= {f"{of}{end}_j": 0.0 for of in AIR for end in (*ENDS, "_worst")}
-        low_v, high_v = rail_limits(board, sends(requirements))
+        low_v, high_v = rail_limits(board, sends(requirements), carried)
         # Straight on a cell it has started at the full cell's voltage; a regulated rail must let it start.
         row["legal"] = max(low_v, measuring.starts_from_v(board)) - 1e-9 <= vcc_v <= high_v + 1e-9
-        if _has_radio(board):
-            radio = radios.of_board(board)
+        if carried is not None or _has_radio(board):
+            radio = radios.of_board(board, carried)
             if sends(requirements):
                 for end, value in zip(ENDS, radio.power_w(radio.receive, vcc_v), strict=True):
                     row[f"rx{end}_w"] = value
@@ -216,7 +220,7 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
                 row["dbm_worst"] = np.nan if worst is None else worst
                 most = max(radio.send)
                 priced, strong = (
-                    radios.prices(radio.name, most if d is None else d, vcc_v, link.listen_s) for d in (dbm, worst)
+                    radios.prices(radio, most if d is None else d, vcc_v, link.listen_s) for d in (dbm, worst)
                 )
                 row["tx_w"] = priced.heaviest_w
                 for of in AIR:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from sunseal import citing, published
 from sunseal.measurement import measuring
+from sunseal.papers import cells, evidence
 from sunseal.published import Reproduction, Row
 from sunseal.report import plots
 from sunseal.report.charts import Axis, Bars, Chart, Trace, curve
@@ -21,6 +22,8 @@ from sunseal.units import show
 
 STYLE = {
     published.BEATEN: ("good", plots.GOOD),
+    published.EASIER: ("mild", plots.SUN),
+    published.MORE: ("mild", plots.SUN),
     published.AGREES: ("good", plots.STORE),
     published.DIFFERS: ("mild", plots.SUN),
     published.MISPRINT: ("mild", plots.NODE),
@@ -56,6 +59,33 @@ def _table(r: Reproduction, caption: str) -> Markup:
         )
     head = ("", "published", "ours", "ratio", "verdict", "class", "note")
     return table(head, rows, caption) + part("note", r.source)
+
+
+def as_printed(r: Reproduction) -> Markup | None:
+    """Lay a table out as the paper prints it: each figure with ours below, or the reason why there is none."""
+    layout = next((p for p in cells.printed() if p.id == r.id), None)
+    if layout is None:
+        return None
+    ours = {row.label: row for row in r.rows}
+    found = {(c.head, c.column): c for c in cells.walk({r.id: r.raw["row"]}) if c.table == r.id}
+
+    def figure(head: str, column: str, text: str) -> Cell:
+        cell = found.get((head, column))
+        if cell is None:
+            return part("above", text, None)
+        rows = [ours[label] for label in cell.answers]
+        # The paper's arithmetic on itself says less than a run of ours.
+        rows = [row for row in rows if row.kind != "arithmetic"] or rows
+        shown = next((row.show(row.ours) for row in rows if row.ours is not None), "no row" if cell.reason else "-")
+        return part("above", text, shown)
+
+    lines = [
+        (head, *(figure(head, c, t) for c, t in zip(layout.columns[1:], texts, strict=True)))
+        for head, *texts in layout.rows
+    ]
+    reasons = dict.fromkeys((c.column, c.reason) for c in found.values() if c.reason)
+    told = Markup().join(part("note", f"{column}: {reason}") for column, reason in reasons)
+    return part("fold", "As printed, with ours below each figure", told + table(layout.columns, lines))
 
 
 # --- Pictures --------------------------------------------------------------------------------
@@ -200,30 +230,32 @@ def page(reproductions: Sequence[Reproduction]) -> str:
         "our firmware and models give, the ratio, a verdict, and what an agreement is worth.",
     )
     kinds = Counter(row.kind for row in rows)
-    told.cards = [(name.replace("_", " "), f"{kinds[name]:,}") for name in published.CLASSES if kinds[name]]
+    told.cards = [(name.replace("_", " "), f"{kinds[name]:,}") for name in evidence.CLASSES if kinds[name]]
     _classes(told, reproductions)
     if len(reproductions) > 1:
         _overview(told, reproductions)
     for paper, of in itertools.groupby(reproductions, key=lambda r: r.id.partition("/")[0]):
         for r in of:
             drawn = [told.chart(chart) for chart in charts_of(r)]
-            told.section(f"{paper} {r.id.partition('/')[2]}", r.title, *drawn, _table(r, ""))
+            laid = [found] if (found := as_printed(r)) is not None else []
+            told.section(f"{paper} {r.id.partition('/')[2]}", r.title, *drawn, *laid, _table(r, ""))
     told.ledger(sum((r.cite() for r in reproductions), citing.NOTHING))
     return told.render()
 
 
 def _classes(told: Page, reproductions: Sequence[Reproduction]) -> None:
     rows: list[Sequence[Cell]] = []
-    for name, of in published.counts(reproductions).items():
-        rows.append(
-            (name.replace("_", " "), *(right(f"{of[v]:,}" if of[v] else "") for v in STYLE), published.CLASSES[name])
-        )
+    runs, found = published.runs(reproductions), published.counts(reproductions)
+    verdicts = [v for v in STYLE if any(of[v] for of in found.values())]
+    for name, of in found.items():
+        by_verdict = (right(f"{of[v]:,}" if of[v] else "") for v in verdicts)
+        rows.append((name.replace("_", " "), *by_verdict, right(f"{runs[name]:,}"), evidence.CLASSES[name]))
     papers = dict.fromkeys((r.id.partition("/")[0], r.confirmed) for r in reproductions)
     told.section(
         "What is confirmed",
         "Only rows of the first class speak of the world: the others agree by the paper's arithmetic, by a fit, or by "
         "what our model is.",
-        table(("class", *STYLE, ""), rows),
+        table(("class", *verdicts, "distinct runs or facts", ""), rows),
         *(part("named", key, said) for key, said in papers),
     )
 

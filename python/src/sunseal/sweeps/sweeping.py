@@ -109,7 +109,7 @@ def _digests(tables: dict[str, Any], points: Sequence[Point], kind: str, folder:
             file = (folder or Path()) / str(name)
             if isinstance(name, str) and file.is_file():
                 found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
-    with places.beside(folder):
+    with places.beside(folder or Path.cwd()):
         for room in boards.ROOMS:
             for name in boards.names(room):
                 path_of = boards.library().find(room, name)

@@ -16,6 +16,7 @@ import numpy as np
 from sunseal.errors import SunsealError
 from sunseal.trace.energy import ROOT_3, ROOT_12, Term
 from sunseal.units import show
+from sunseal.verdicts import Finding, Verdict
 
 STEPS = 64
 """Into so many pieces an operation is cut while the voltage falls."""
@@ -153,9 +154,17 @@ class Virtual:
         rounding_j = 4 * STEPS * float(np.finfo(float).eps) * self.held_j
         return abs(self.error_j) <= self.reading.expanded_j + rounding_j
 
+    @property
+    def judged(self) -> Verdict:
+        """The verdict: an instrument that disagrees with the ledger beyond its uncertainty is a finding."""
+        told = f"the instrument reads {self.error_j / self.ledger_j:+.3%} beside the ledger, more than its uncertainty"
+        found = () if self.agrees else (Finding("disagrees", told, self.workload),)
+        return Verdict(f"trace capacitor at {self.workload}", 1, found)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `--json` prints, in SI units."""
         return {
+            **self.judged.to_dict(),
             **{name: getattr(self, name) for name in ("workload", "board", "freq_hz", "power_set", "seed")},
             **self.reading.to_dict(),
             "ledger_j": self.ledger_j,

@@ -20,6 +20,7 @@ from sunseal.machine import Machine
 from sunseal.measurement import measuring, oracle
 from sunseal.trace.energy import Energy
 from sunseal.trace.model import Array
+from sunseal.verdicts import Finding, Verdict
 
 POINTS = 4000
 """So many points a waveform has at most."""
@@ -85,10 +86,22 @@ class Comparison:
         low, high = self.simulated.energy_low_j, self.simulated.energy_high_j
         return self.measured.energy_j + u >= low and self.measured.energy_j - u <= high
 
+    @property
+    def judged(self) -> Verdict:
+        """The verdict: measured energy outside of the power set's range is a finding."""
+        s, u = self.simulated, self.measured.expanded_j
+        told = (
+            f"{s.workload}: measured {self.measured.energy_j:.4g} J, give or take {u:.2g}, lies outside of "
+            f"{s.energy_low_j:.4g} to {s.energy_high_j:.4g} J of {s.power_set}"
+        )
+        found = () if self.within else (Finding("outside", told, s.workload),)
+        return Verdict(f"trace compare with {s.workload}", len(self.rows), found)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `--json` prints, in SI units."""
         s = self.simulated
         return {
+            **self.judged.to_dict(),
             "measured": self.measured.to_dict(),
             "simulated": {
                 "workload": s.workload,

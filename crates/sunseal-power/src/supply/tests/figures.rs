@@ -66,6 +66,7 @@ fn a_store_of_branches_that_begins_where_the_output_comes_on_is_on_at_once() {
                     v_on_v: v_v,
                     start_overhead_j: 0.0,
                     charger_quiescent_a: 488e-9,
+                    charger_asleep_a: 488e-9,
                     ..linear(0.5, 1.0)
                 };
                 let a = Supply::new(c, v_v).unwrap().advance(1.0, Load::default(), 0.0);
@@ -583,6 +584,7 @@ fn what_can_never_start_is_told_with_its_figures() {
     // At 2.6 V: 6.76 V2 over 2.75 megohm, 1 uW, and 0.3 uA.
     let c = SupplyConfig {
         charger_quiescent_a: 3e-7,
+        charger_asleep_a: 3e-7,
         charger: Charger::Constant { efficiency: 0.8, min_w: 0.0 },
         ..config()
     };
