@@ -132,7 +132,7 @@ def size(to: requests.Size) -> Sized:
     `radio_j` is its energy instead; a board without a radio sends nothing. `sleep_w` is else the board's own asleep,
     `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel. `supply` names the
     board whose harvester, store and panel are taken, else its own. A coprocessor is switched off between uses, or
-    left on where that takes less.
+    left on where that takes less. `temperature_c` is the store's.
     """
     from sunseal.loop import fleet as fleets
     from sunseal.planner import asleep, radio, sensors
@@ -175,6 +175,8 @@ def size(to: requests.Size) -> Sized:
         efficiency=own["charge_efficiency"],
         lender=to.supply,
         others=[d for d in ways if d is not demand],
+        vcc_v=m.vcc_v,
+        temperature_c=to.temperature_c,
     )
     cited = m.cite() + citing.of(
         power_sets=asleep.power_sets(board, to.radio),
@@ -299,11 +301,13 @@ class FleetRun:
 def run_fleet(to: requests.Fleet) -> FleetRun:
     """Play a fleet file; with a `folder` its pieces are kept there and an interrupted run goes on.
 
-    `seed`, of what the nodes draw, goes before the file's.
+    `seed`, of what the nodes draw, goes before the file's, and so does `temperature_c` of their stores.
     """
     from sunseal.loop import fleet as fleets
 
     fleet = fleets.load(Path(to.path), seed=to.seed)
+    if to.temperature_c is not None:
+        fleet = replace(fleet, scenario=fleet.scenario.at_temperature(to.temperature_c))
     kept = tempfile.TemporaryDirectory(prefix="sunseal-") if to.folder is None else nullcontext(to.folder)
     with kept as folder, places.beside(fleet.scenario.folder):
         rows = fleets.run(fleet, Path(folder), jobs=to.jobs, dask=to.dask, heard=to.heard)

@@ -206,6 +206,7 @@ class Fleet:
     jobs: int | None = asked("--jobs", "Threads; else one a core.", int, min=1, default=None)
     dask: str | None = asked(DASK, default=None)
     seed: int | None = asked(SEED, default=None)
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
     heard: Callable[[int, int], None] | None = None
 
 
@@ -333,6 +334,7 @@ class Size(Work):
     )
     shading: float = asked(SHADING, default=1.0)
     year: bool = asked("--year/--no-year", "Play a typical year as well.", bool, default=True)
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
 
 
 @request

@@ -445,7 +445,7 @@ mod tests {
             rail_end_v: 1.5,
         };
         config.check().unwrap();
-        Yearly::of(&config, 2.6, (1.0, 1.0))
+        Yearly::of(&config, 4.0, (1.0, 1.0))
     }
 
     /// Days of twelve hours of light by the hour.
@@ -474,7 +474,7 @@ mod tests {
         let y = plain(1e15);
         // By day 80 uW come in, and 50 uW go out always.
         let lows = y.lows(&half_days(&y, 3, 1e-4), 5e-5);
-        let begin_j = 0.25 * (2.6 * 2.6 - 3.61) - 0.125;
+        let begin_j = 0.25 * (16.0 - 3.61) - 0.125;
         let a_day_j = 43_200.0 * (80e-6 - 2.0 * 50e-6);
         assert!(lows[0] < begin_j && lows.windows(2).all(|w| w[1] <= w[0]), "{lows:?}");
         assert!((y.dark_s(1e-3, 0.0) / (y.full_j() / 1e-3) - 1.0).abs() < 1e-3);
@@ -501,10 +501,10 @@ mod tests {
 
     #[test]
     fn the_closed_loop_plays_the_same_days() {
-        // A load of 60 uW on a store that falls over four dark days and rises again.
+        // A load of 25 uW on a store that falls on a dark day and rises again.
         for leak_ohm in [1e12, 1e6] {
             let y = plain(leak_ohm);
-            let rail_w = 60e-6;
+            let rail_w = 25e-6;
             let edges_s: Vec<f64> = (0..=24 * 8).map(|h| f64::from(h) * 3600.0).collect();
             let light: Vec<f64> =
                 (0..24 * 8)
@@ -518,7 +518,7 @@ mod tests {
                     .collect();
             let given_w = y.given_w(&[(rail_w, 2.8)], 1.0)[0];
             let lows = y.lows(&y.lit(&edges_s, &light, 1.0), given_w);
-            let mut s = Supply::new(y.config().clone(), 2.6).unwrap();
+            let mut s = Supply::new(y.config().clone(), 4.0).unwrap();
             s.switch_on();
             let cut_j = y.knots_j[0];
             for (day, low) in lows.iter().enumerate() {

@@ -309,7 +309,7 @@ def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Ba
     told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set, wanted.radio).to_dict()
     if isinstance(one, supply.Harvested):
         told |= {"panel": one.panel, "harvester": one.harvester, "output": one.output, "store": one.store.part}
-        told |= {"capacitance_f": one.store.capacitance_f or None, "store_j": one.store.full_j, "battery": None}
+        told |= {"capacitance_f": one.store.capacitance_f or None, "store_j": one.full_j, "battery": None}
     else:
         told |= {"panel": None, "harvester": None, "output": one.converter, "store": None, "capacitance_f": None}
         told |= {"store_j": one.full_j, "battery": one.part}
@@ -347,7 +347,7 @@ def _margins(
         least = 1.0 - case.supply.store.tolerance_low_rel
         most = 1.0 + case.supply.store.tolerance_rel
         high = float(row.round_high_j / row.round_j)
-        value = case.supply.store.full_j / gate
+        value = case.supply.full_j / gate
         found.append(Margin("store", value - 1.0, value * least / high - 1.0, value * most - 1.0))
     energy = float(row.energy_margin)
     name = "lifetime" if isinstance(case.supply, supply.Battery) else "energy"

@@ -14,7 +14,6 @@ from typing import Any
 from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError, unknown
 
-
 HEADER_BYTES, FRAGMENT_BYTES, FRAGMENTS_MAX = 5, 56, 16
 """A frame's header, what it carries, and how many make a message: the table `Packet and frame` of link.md."""
 

@@ -79,7 +79,9 @@ def points(requirements: Requirements, progress: operations.Progress | None = No
         frame = operations.points(chosen, power=power, voltages_v=requirements.voltages_v, progress=progress)
         frame["cell"] = ""
         with_radio, least = sends(requirements), frame[["board", "freq_hz"]].drop_duplicates()
-        needed = {(b, f): needs_v(b, f, power, with_radio, requirements.radio) for b, f in least.itertuples(index=False)}
+        needed = {
+            (b, f): needs_v(b, f, power, with_radio, requirements.radio) for b, f in least.itertuples(index=False)
+        }
         frame["cutoff_v"] = [needed[key] for key in zip(frame.board, frame.freq_hz, strict=True)]
     if requirements.lifetime_s is not None:
         places = direct_places(requirements, sorted({o.board for o in chosen}))
@@ -150,8 +152,8 @@ def needs_v(board: str, freq_hz: int, power: str, with_radio: bool, other: str |
 
 @places.cached
 def rail_limits(board: str, with_radio: bool, other: str | None = None) -> tuple[float, float]:
-    """Return the least and the highest supply of a board's chip, and of its radio, or the `other` that it carries, where
-    something is sent."""
+    """Return the least and the highest supply of a board's chip, and where something is sent of its radio, or of the
+    `other` that it carries."""
     facts: Any = boards.board(board)
     device = boards.device(facts["device"])
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
@@ -550,7 +552,7 @@ def judge_harvested(
     had = most_w(lowest_j(requirements, one, table))
     extra = {"farads": one.store.capacitance_f, "panel_watts": one.panel_w}
     if one.store.is_cell:
-        extra["battery_joules"] = one.store.full_j
+        extra["battery_joules"] = one.full_j
     cost = price(requirements, table, needed, one.parts, extra)
     enough = had >= needed
     return Judged(fits & ~np.isnan(cost), needed, had, needed, cost, {**met, "energy": enough}, False)
@@ -563,8 +565,7 @@ def needed_w(one: supply.Harvested, table: pd.DataFrame, efficiency: float = 1.0
     round_w = (table.compute_w + table.radio_w).to_numpy()
     awake_w = one.drawn_w(round_w / busy, vcc_v, efficiency)
     asleep_w = one.drawn_w((table.mean_w.to_numpy() - round_w) / np.maximum(1.0 - busy, 1e-6), vcc_v, efficiency)
-    lost_w = (awake_w / one.middle_v) ** 2 * one.store.esr_ohm
-    found: Array = (awake_w + lost_w) * busy + asleep_w * (1.0 - busy)
+    found: Array = awake_w * busy + asleep_w * (1.0 - busy)
     return found
 
 
@@ -696,7 +697,11 @@ def field(
 ) -> Field:
     """Bring everything together that a plan chooses from; `frame` as `points` gives it, if it is known."""
     # Before the operations are counted, which takes longer: it may refuse a part.
-    harvested, refused = supply.harvested(requirements.allow) if requirements.climate is not None else ([], [])
+    harvested, refused = (
+        supply.harvested(requirements.allow, requirements.temperature_c)
+        if requirements.climate is not None
+        else ([], [])
+    )
     frame = points(requirements, progress) if frame is None else frame
     table = loads(requirements, frame)
     if table.empty:
