@@ -325,7 +325,7 @@ CASES: dict[str, tuple[Facts, list[Ask]]] = {
             }
         },
         [
-            lambda: [x.tolist() for x in light.diode_at(light.Panel.load("own"), LIGHT_W_M2, CELL_C)],
+            lambda: [x.tolist() for x in light.Panel.load("own").at_maximum(LIGHT_W_M2, CELL_C)],
             lambda: [x.tolist() for x in light.bounds(light.Panel.load("own"), LIGHT_W_M2)],
         ],
     ),
@@ -392,7 +392,7 @@ CASES: dict[str, tuple[Facts, list[Ask]]] = {
             "cell": {**boards.part("cr2032")["cell"]},
         },
         [
-            lambda: str(sweep._bounded(BOUNDS, [b for b in supplies.batteries({}, []) if b.cell.part == "own"], [])),
+            lambda: str(sweep._bounded(BOUNDS, [b for b in supplies.batteries({}, []) if b.part == "own"], [])),
         ],
     ),
     "sensor": (

@@ -334,12 +334,19 @@ impl Net<'_> {
 
     /// Rates of the state.
     pub fn state_rates(&self, x: &State) -> State {
-        fn of<const N: usize>(net: &Net<'_>, x: &State) -> State {
+        self.all_rates(x).0
+    }
+
+    /// Rates of the state and of the integrals: leakage, series resistance, charged, from the source, drawn, at the
+    /// rail, taken by the electronics.
+    pub fn all_rates(&self, x: &State) -> (State, [f64; Q]) {
+        fn of<const N: usize>(net: &Net<'_>, x: &State) -> (State, [f64; Q]) {
             let branches: [Rated<'_>; N] =
                 std::array::from_fn(|k| Rated::of(&net.store.branches[k]));
             let mut all = [0.0; Store::MOST];
-            all[..N].copy_from_slice(&net.rates(&branches, &std::array::from_fn(|k| x[k])).0);
-            all
+            let (dx, q, _) = net.rates(&branches, &std::array::from_fn(|k| x[k]));
+            all[..N].copy_from_slice(&dx);
+            (all, q)
         }
         match self.store.branches.len() {
             1 => of::<1>(self, x),

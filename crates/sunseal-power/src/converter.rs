@@ -227,6 +227,12 @@ impl Output {
 }
 
 impl Charger {
+    /// The store's voltage at which its cold start ends; 0 where it has none.
+    #[must_use]
+    pub fn cold_until_v(&self) -> f64 {
+        if let Self::Tracking { cold, .. } = self { cold.until_v } else { 0.0 }
+    }
+
     pub(crate) fn check(&self) -> Result<(), (&'static str, f64, String)> {
         match self {
             Self::Constant { efficiency, min_w } => {

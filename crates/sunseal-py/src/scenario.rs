@@ -71,6 +71,11 @@ impl Scenario {
         self.changed(|s| s.seed = seed)
     }
 
+    /// The same at another temperature of chip and store, in degrees Celsius.
+    fn at_temperature(&self, temperature_c: f64) -> Self {
+        self.changed(|s| (s.temperature_c, s.supply.temperature_c) = (Some(temperature_c), None))
+    }
+
     /// The same, with the energy told by function, and with a window from one time to another in seconds.
     fn observed(&self, functions: bool, window: Option<(f64, f64)>) -> PyResult<Self> {
         let changed = self.changed(|s| {

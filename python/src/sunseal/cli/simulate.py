@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 
 from sunseal import boards, places, units
-from sunseal.asking import BOARD, FIGURE, REPORT, SEED, asked, request
+from sunseal.asking import BOARD, FIGURE, REPORT, SEED, TEMPERATURE, asked, request
 from sunseal.cli.console import PAGE, Json, answer, err, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
@@ -40,6 +40,7 @@ class Run:
         "--window", "A stretch of the run told step by step, as 60..61.5s.", metavar="FROM..TO", default=None
     )
     seed: int | None = asked(SEED, default=None)
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
 
     def __post_init__(self) -> None:
         """Refuse a file that could not be written before anything long is run for it."""
@@ -61,6 +62,7 @@ class Run:
         for name in ("report", "figure", "series", "checkpoint"):
             given += [f"--{name}", str(file)] if (file := getattr(self, name)) is not None else []
         given += ["--functions"] * self.functions + (["--window", self.window] if self.window is not None else [])
+        given += ["--temperature", str(self.temperature_c)] if self.temperature_c is not None else []
         return shlex.join(given + (["--seed", str(self.seed)] if self.seed is not None else []))
 
 
@@ -83,6 +85,8 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
     loaded = simulation.load(asked.scenario).observed(asked.functions, window)
     if asked.seed is not None:
         loaded = loaded.seeded(asked.seed)
+    if asked.temperature_c is not None:
+        loaded = loaded.at_temperature(asked.temperature_c)
     places.look_beside(loaded.folder)
     told = simulation.facts(loaded)
     goes_on = f"`{kept}` keeps the run; `{again} --resume` goes on with it"
