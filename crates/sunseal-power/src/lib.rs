@@ -42,7 +42,7 @@ pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, pow
 pub use storage::{Flow, Storage};
 pub use store::{Branch, Curve, Element, State, Store};
 pub use supply::{
-    Advance, Boundary, Load, RailAhead, Supply, SupplyConfig, SupplyError, SupplyState, SupplySums,
-    Turn, Turned, Unclosed,
+    Advance, Boundary, Cycle, Load, RailAhead, Supply, SupplyConfig, SupplyError, SupplyState,
+    SupplySums, Turn, Turned, Unclosed,
 };
 pub use weigh::{Clock, CurvePoint, EnergyBreakdown, Item, ItemKind};

@@ -11,6 +11,7 @@ mod general;
 mod mode;
 mod plain;
 mod rail;
+mod repeat;
 mod solver;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use books::{SupplySums, Unclosed};
 pub use config::{SupplyConfig, SupplyError};
 pub use rail::RailAhead;
+pub use repeat::Cycle;
 
 use crate::circuit::{Pace, TOLERANCE};
 use crate::store::State;
