@@ -351,7 +351,9 @@ def _repeated(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if told is None:
         return []
     cycles = f"{told['cycles']:,} cycles of load or of starts and cuts"
-    return [("  extrapolated", f"{cycles}, {_long(told['time_s'])} in all, each like those played before and behind it")]
+    return [
+        ("  extrapolated", f"{cycles}, {_long(told['time_s'])} in all, each like those played before and behind it")
+    ]
 
 
 def _long(seconds: float) -> str:

@@ -40,7 +40,10 @@ class Run:
         "--window", "A stretch of the run told step by step, as 60..61.5s.", metavar="FROM..TO", default=None
     )
     until: str | None = asked(
-        "--until", "What ends the run before its time: `first-cut`, of the node's supply.", metavar="first-cut", default=None
+        "--until",
+        "What ends the run before its time: `first-cut`, of the node's supply.",
+        metavar="first-cut",
+        default=None,
     )
     seed: int | None = asked(SEED, default=None)
 

@@ -118,7 +118,7 @@ class Played:
         }
 
     def never_ran(self) -> str | None:
-        """Say so of a node that never executed an instruction, or never got past what cuts it off: no figure is of more."""
+        """Say so of a node that never executed an instruction, or never got past what cuts it off."""
         record = self.record
         stuck: str | None = record.get("stuck")
         if record["cycles"] or "load" in record:
