@@ -10,23 +10,25 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sunseal as package
 from sunseal import _engine, boards, part_files
 from sunseal.errors import SunsealError
-from sunseal.planner import plan_link, plan_requirements, radio, sensors, sweep
+from sunseal.harvest import light
+from sunseal.planner import lifetime, plan_link, plan_requirements, radio, sensors, sweep
 from sunseal.planner import plan_supplies as supplies
 
 Facts = dict[str, Any]
 Ask = Callable[[], object]
 
 ELSEWHERE = {
-    "panel": "what a panel gives by its figures and points: python/tests/test_harvest.py, crates/sunseal-power",
-    "panel.point": "the same",
     "fpga": "what a coprocessor's clocks, boot and rails cost: python/tests/test_machine.py, hdl/",
     "radio": "times of a simulated chip's states: crates/sunseal-radio/tests, a file a chip",
     "radio.receiver": "who hears whom: crates/sunseal-radio/tests/air.rs",
+    "panel.point": "what a panel gives by its points: crates/sunseal-power/src/panel.rs",
+    "panel": "the light that its points hold in: the same",
     "peripheral": "a device's bus, memory and name: python/tests/test_devices.py",
 }
 """Tables whose other keys a program sees, and where that is tested."""
@@ -110,6 +112,7 @@ BOUGHT = {"charger": "ti-bq25504", "output": "ti-tps7a02"}
 CURVE = {"v_V": [1.0, 3.0], "current_mA": [0.001, 10.0], "percent": [[70, 80], [75, 85]]}
 GLIMPSE = {"periodic": {"on_w": 1e-3, "period_s": 1e5, "on_s": 30.0}}
 SOURCE = {"source": {"v_oc_v": [0.5], "r_ohm": [100.0]}}
+LIGHT_W_M2, CELL_C = np.array([100.0, 800.0]), np.array([0.0, 50.0])
 BOUNDS: Any = SimpleNamespace(mass_g=3.1, volume_cm3=1.03)
 ONLY = {"chip": ("chip", "charger.disabled_nA"), "size and mass": ("mass_g", "volume_cm3")}
 """Keys that a case is for, where it is not for all of its own."""
@@ -174,6 +177,38 @@ CASES: dict[str, tuple[Facts, list[Ask]]] = {
                 {"cell": "own", "charger": "diode", "output": "direct", "initial_v": 3.1},
                 harvest={"constant_w": 1e-3},
             ),
+        ],
+    ),
+    "cell by tables": (
+        {
+            "cell": {
+                "capacity_mAh": 100.0,
+                "ocv_V": [[0, 2.5], [50, 3.0], [100, 3.2]],
+                "r_ohm": [[0, 30.0], [100, 10.0]],
+                "self_discharge_percent_per_year": 1.0,
+                "rechargeable": False,
+                "v_end_V": 2.6,
+                "temperature": {
+                    "t_C": [-20.0, 0.0, 25.0],
+                    "capacity_percent": [60.0, 85.0, 100.0],
+                    "resistance_percent": [400.0, 200.0, 100.0],
+                    "source": "ours",
+                },
+                "rate": {"current_mA": [0.001, 1.0], "capacity_percent": [100.0, 60.0], "source": "ours"},
+            }
+        },
+        [
+            lambda: [
+                *lifetime.lives(
+                    lifetime.battery("own", temperature_c=-10.0),
+                    vcc_v=[3.0],
+                    asleep_w=[1e-5],
+                    awake_w=[0.03],
+                    busy=[0.01],
+                    peak_w=[0.03],
+                    needs_v=[2.2],
+                ).lasts_s
+            ],
         ],
     ),
     "charger": (
@@ -309,6 +344,25 @@ CASES: dict[str, tuple[Facts, list[Ask]]] = {
             for h in ({"constant_w": 1e-3}, {"constant_w": 20.5e-6}, GLIMPSE)
         ],
     ),
+    "panel": (
+        {
+            "panel": {
+                "v_oc_v": 6.3,
+                "i_sc_mA": 25.0,
+                "v_mp_v": 5.01,
+                "i_mp_mA": 22.3,
+                "cells_in_series": 10,
+                "alpha_sc_percent_per_k": 0.05,
+                "beta_oc_percent_per_k": -0.33,
+                "low_light_W_m2": 200.0,
+                "low_light_p_mp_mW": 22.0,
+            }
+        },
+        [
+            lambda: [x.tolist() for x in light.Panel.load("own").at_maximum(LIGHT_W_M2, CELL_C)],
+            lambda: [x.tolist() for x in light.bounds(light.Panel.load("own"), LIGHT_W_M2)],
+        ],
+    ),
     "messages": (
         {
             "radio": {
@@ -372,7 +426,7 @@ CASES: dict[str, tuple[Facts, list[Ask]]] = {
             "cell": {**boards.part("cr2032")["cell"]},
         },
         [
-            lambda: str(sweep._bounded(BOUNDS, [b for b in supplies.batteries({}, []) if b.cell.part == "own"], [])),
+            lambda: str(sweep._bounded(BOUNDS, [b for b in supplies.batteries({}, []) if b.part == "own"], [])),
         ],
     ),
     "sensor": (
