@@ -84,7 +84,9 @@ def test_the_answer_puts_the_equations_together(monkeypatch: pytest.MonkeyPatch)
     }  # fmt: skip
     assert "question" not in shown and "measured" not in shown and "citations" not in shown
     played: Any = size.year_of
-    monkeypatch.setattr(size, "year_of", lambda *given, lender: played(*given, 1.0, 2, lender))
+    monkeypatch.setattr(
+        size, "year_of", lambda *given, lender, temperature_c: played(*given, 1.0, 2, lender, temperature_c)
+    )
     lit = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, trace=trace, efficiency=0.8)
     assert lit.shortest_period_s == near(3e-3 / (8e-5 - 1e-5))
     assert lit.year is not None and lit.year == played(DEMAND, boards.DEFAULT_BOARD, 0.5, trace, days=2)
