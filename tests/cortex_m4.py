@@ -105,7 +105,7 @@ def page(data: dict[str, Any]) -> str:
         "",
         "## Other boards",
         "",
-        f"Ours with the core's default, an STM32F407's memory path: median {median(off):.2f} %, worst {max(off):.1f} %.",
+        f"Ours with an STM32F407's memory path, the default: median {median(off):.2f} %, worst {max(off):.1f} %.",
         "",
         "| routine | board | compiler | published | ours | | used to fit |",
         "|---|---|---|--:|--:|--:|---|",

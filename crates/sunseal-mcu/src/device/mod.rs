@@ -521,7 +521,10 @@ impl Device {
     fn check_memory_path(&self) -> Result<(), DeviceError> {
         let Some(path) = &self.memory_path else {
             return match self.architecture() {
-                Architecture::Arm => self.wrong("a Cortex-M4 needs [memory_path]".to_owned()),
+                Architecture::Arm => self.wrong(
+                    "a Cortex-M4 needs [memory_path]: switches, source, and unknown where nobody measured it"
+                        .to_owned(),
+                ),
                 _ => Ok(()),
             };
         };
@@ -537,12 +540,6 @@ impl Device {
             timing.set(switch, &switch_text(value)).or_else(|what| self.wrong(what))?;
         }
         Ok(())
-    }
-
-    /// What nobody has measured of the way from its memory to its core, if that is so.
-    #[must_use]
-    pub fn unknown_memory_path(&self) -> Option<&str> {
-        self.memory_path.as_ref()?.unknown.as_deref()
     }
 
     /// Sets a switch of its core's timing, one of those of docs/accuracy.md; the machines made from then on have it.
