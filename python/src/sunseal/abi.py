@@ -27,7 +27,7 @@ class Convention:
     stack_offset = 0
     """From the stack pointer's value to the lowest byte in use."""
     data_space = 0
-    """What the debugger sees above a stack pointer's value."""
+    """Distance of the debugger's view of the stack from the pointer's bare value."""
 
     def stack(self, machine: Machine) -> int:
         """Return the address above the free bytes of the stack, as the debugger sees it."""

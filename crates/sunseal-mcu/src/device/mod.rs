@@ -112,7 +112,7 @@ pub struct Device {
     vectors: Addresses,
     /// Where the stretches of its blocks begin, by address.
     starts: Vec<(u32, String)>,
-    /// What flash, cache and bus add to the core's timing; of a Cortex-M4 alone.
+    /// Flash, cache and bus in the timing of a Cortex-M4, the only core that has them here.
     memory_path: Option<MemoryPath>,
     /// Switches of the core's timing that are not at their default.
     timing: BTreeMap<String, String>,
@@ -264,7 +264,7 @@ block!(
     MemoryPath {
         /// Switches of [`thumb::Timing::MEMORY_PATH`] with their values.
         switches: BTreeMap<String, Value>,
-        /// What nobody has measured on this chip; an answer says so.
+        /// The sentence that an answer gets where nobody has measured this chip.
         unknown: Option<String>,
     }
 );
@@ -517,7 +517,7 @@ impl Device {
         }
     }
 
-    /// That a Cortex-M4, and no other core, has a memory path, made of switches that belong to one.
+    /// Refuses a Cortex-M4 without a memory path, another core with one, and a switch that belongs to none.
     fn check_memory_path(&self) -> Result<(), DeviceError> {
         let Some(path) = &self.memory_path else {
             return match self.architecture() {

@@ -71,7 +71,7 @@ class Measurement:
     coprocessor: dict[str, Any] | None = None
     """On a board with one: what it drew on each of its supplies, with the bracket; `mote_j` is the mote alone."""
     memory_path: str | None = None
-    """Of a Cortex-M4 whose flash, cache and bus nobody has measured: what its count of cycles leaves open."""
+    """The open question of a Cortex-M4's count of cycles, where nobody has measured the chip's flash, cache and bus."""
 
     def cite(self) -> citing.Citations:
         """Return the documents behind device, board and coefficients."""
