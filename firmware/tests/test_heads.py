@@ -51,7 +51,7 @@ def test_a_head_states_its_cycles_and_stack(head: Head) -> None:
         )
         assert done.cycles == head.base + head.slope * n // head.per, f"{head.file.name}: {head.name}, n = {n}"
         if head.stack_bytes is not None:
-            assert done.stack_bytes <= head.stack_bytes, f"{head.file.name}: {head.name}"
+            assert 0 <= done.stack_bytes <= head.stack_bytes, f"{head.file.name}: {head.name}"
     machine.restore(ready)
 
 

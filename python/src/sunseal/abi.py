@@ -26,6 +26,8 @@ class Convention:
     int_bytes: ClassVar[int] = 2
     stack_offset = 0
     """From the stack pointer's value to the lowest byte in use."""
+    data_space = 0
+    """Distance of the debugger's view of the stack from the pointer's bare value."""
 
     def stack(self, machine: Machine) -> int:
         """Return the address above the free bytes of the stack, as the debugger sees it."""
@@ -123,6 +125,7 @@ class Avr(Convention):
     """The convention of avr-gcc (its wiki's page "ABI"): pairs from r25 down, the rest on the stack."""
 
     stack_offset = AVR_DATA + 1
+    data_space = AVR_DATA
 
     def encode(self, arg: Argument) -> bytes:
         """As elsewhere, and an address of the data space as the debugger sees it becomes a pointer."""

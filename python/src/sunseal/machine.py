@@ -623,7 +623,8 @@ class Machine:
         cycles = self.cycles - begun
         convention.leave(self, top)
         # Less the lowest stack pointer, which `call` knows.
-        return Done(convention.value(self, returns), cycles, top - convention.stack_offset)
+        top_pointer = top - convention.stack_offset + convention.data_space
+        return Done(convention.value(self, returns), cycles, top_pointer)
 
     # --- Memory ----------------------------------------------------------------------------------
 

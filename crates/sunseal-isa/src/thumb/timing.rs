@@ -2,7 +2,8 @@
 //! Cycles of the Cortex-M4, and the rules about which sources differ or say nothing.
 
 /// The timing of a Cortex-M4: the technical reference manual's (Arm 100166, r0p1) where it speaks, a
-/// named switch where it gives a range, hedges ("might", "normally") or is silent.
+/// named switch where it gives a range, hedges ("might", "normally") or is silent. What the core does is the same on
+/// every chip; what the way to its instructions does ([`MEMORY_PATH`](Self::MEMORY_PATH)) is the device's to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// P of a branch to an immediate target, whose address the fetch unit knows early. The manual: 1 to 3.
@@ -24,8 +25,8 @@ pub struct Timing {
     /// than one cycle or at most one narrow instruction behind a branch, take a cycle more (not in the manual: eprint
     /// 2025/523 as jnk0le's notes quote it, and compendium.i-0.nl's sample_a, measured on an STM32L4).
     pub unaligned_wide_run: bool,
-    /// Such a row pays wherever it stands, as compendium.i-0.nl words it. Whole routines measured on an STM32F407
-    /// (cortexm-AES) do not pay in the middle of code.
+    /// Such a row pays wherever it stands, as compendium.i-0.nl measured it from the flash of an STM32L4. Whole routines
+    /// measured on an STM32F407 (cortexm-AES) do not pay in the middle of code.
     pub unaligned_wide_run_anywhere: bool,
     /// Of single stores in such a row, the fourth pays, not the third (same source).
     pub unaligned_wide_run_of_stores: bool,
@@ -35,10 +36,11 @@ pub struct Timing {
     /// A load, or a store with a register offset, behind a load takes a cycle less if its address does not come from that
     /// load.
     pub pairs: bool,
-    /// So does any other single store: it takes none (jnk0le's notes, STM32F407; the manual: LDR and STR #imm are
-    /// "normally three").
+    /// So does any other single store: it takes none. Arm's manual refutes it ("LDR R0,[R1,R2]; STR R0,[R3,#20]: normally
+    /// three cycles total"); jnk0le's notes (STM32F407) have it.
     pub stores_pair: bool,
-    /// Loads with base update pair, too, but for one that uses the register which the one before stepped (same source).
+    /// Loads with base update pair, too, but for one that uses the register which the one before stepped (same source, an
+    /// STM32F407; pqm4's rows, an STM32L4R5, speak against it).
     pub indexed_pairs: bool,
     /// A load directly behind a single store, unless that has a register offset, takes a cycle more: the store is in the
     /// write buffer (same source, and Pornin's notes; the manual: "only felt if another load or store is executed before
@@ -83,7 +85,18 @@ switches!(Timing {
 });
 
 impl Timing {
-    /// The Cortex-M4 and Cortex-M4F.
+    /// The switches that belong to flash, cache and bus, or in which boards with one core differ: a device's
+    /// `[memory_path]` sets them.
+    pub const MEMORY_PATH: [&str; 6] = [
+        "refill_unaligned_wide",
+        "unaligned_wide_run",
+        "unaligned_wide_run_anywhere",
+        "unaligned_wide_run_of_stores",
+        "literal_contention",
+        "indexed_pairs",
+    ];
+
+    /// The Cortex-M4 and Cortex-M4F, with the memory path of an STM32F407 without wait states.
     pub const CORTEX_M4: Self = Self {
         refill_direct: 1,
         refill_register: 2,
@@ -96,7 +109,7 @@ impl Timing {
         unaligned_wide_run_of_stores: true,
         it_folds: true,
         pairs: true,
-        stores_pair: true,
+        stores_pair: false,
         indexed_pairs: true,
         load_waits_for_store: true,
         nop_folds: true,

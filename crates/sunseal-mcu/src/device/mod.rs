@@ -112,6 +112,8 @@ pub struct Device {
     vectors: Addresses,
     /// Where the stretches of its blocks begin, by address.
     starts: Vec<(u32, String)>,
+    /// Flash, cache and bus in the timing of a Cortex-M4, the only core that has them here.
+    memory_path: Option<MemoryPath>,
     /// Switches of the core's timing that are not at their default.
     timing: BTreeMap<String, String>,
     /// What its family knows beyond that.
@@ -151,12 +153,23 @@ struct Common {
     vectors: Addresses,
     #[serde(default)]
     partial: Vec<Partial>,
+    memory_path: Option<MemoryPath>,
     #[serde(default)]
     timing: BTreeMap<String, Value>,
 }
 
-const COMMON: [&str; 11] = [
-    "name", "family", "core", "memory", "supply", "drift", "gap", "block", "vectors", "partial",
+const COMMON: [&str; 12] = [
+    "name",
+    "family",
+    "core",
+    "memory",
+    "supply",
+    "drift",
+    "gap",
+    "block",
+    "vectors",
+    "partial",
+    "memory_path",
     "timing",
 ];
 
@@ -246,6 +259,15 @@ macro_rules! block {
 
 pub(crate) use block;
 
+block!(
+    /// The way from memory to a Cortex-M4, as far as it changes what instructions take without wait states.
+    MemoryPath {
+        /// Switches of [`thumb::Timing::MEMORY_PATH`] with their values.
+        switches: BTreeMap<String, Value>,
+        /// The sentence that an answer gets where nobody has measured this chip.
+        unknown: Option<String>,
+    }
+);
 block!(
     /// Supply limits and brown-out.
     Supply {
@@ -439,7 +461,7 @@ impl Device {
         let mut starts: Vec<(u32, String)> = c.blocks.iter().flat_map(starts).collect();
         starts.sort();
         let (blocks, vectors) = (c.blocks, c.vectors);
-        let timing = BTreeMap::new();
+        let (memory_path, timing) = (c.memory_path, BTreeMap::new());
         let mut device = Self {
             name,
             core,
@@ -451,10 +473,12 @@ impl Device {
             blocks,
             vectors,
             starts,
+            memory_path,
             timing,
             facts,
         };
         device.check()?;
+        device.check_memory_path()?;
         for (switch, value) in &c.timing {
             device.set_timing(switch, &switch_text(value))?;
         }
@@ -493,6 +517,31 @@ impl Device {
         }
     }
 
+    /// Refuses a Cortex-M4 without a memory path, another core with one, and a switch that belongs to none.
+    fn check_memory_path(&self) -> Result<(), DeviceError> {
+        let Some(path) = &self.memory_path else {
+            return match self.architecture() {
+                Architecture::Arm => self.wrong(
+                    "a Cortex-M4 needs [memory_path]: switches, source, and unknown where nobody measured it"
+                        .to_owned(),
+                ),
+                _ => Ok(()),
+            };
+        };
+        let known = thumb::Timing::MEMORY_PATH;
+        let mut timing = thumb::Timing::CORTEX_M4;
+        for (switch, value) in &path.switches {
+            if self.architecture() != Architecture::Arm || !known.contains(&switch.as_str()) {
+                let known = known.join(", ");
+                return self.wrong(format!(
+                    "[memory_path] has `{switch}`; the memory path of a Cortex-M4 has {known}"
+                ));
+            }
+            timing.set(switch, &switch_text(value)).or_else(|what| self.wrong(what))?;
+        }
+        Ok(())
+    }
+
     /// Sets a switch of its core's timing, one of those of docs/accuracy.md; the machines made from then on have it.
     ///
     /// # Errors
@@ -522,8 +571,11 @@ impl Device {
         mut timing: T,
         set: impl Fn(&mut T, &str, &str) -> Result<(), String>,
     ) -> T {
-        for (switch, value) in &self.timing {
-            set(&mut timing, switch, value).expect("checked when it was set");
+        let path = self.memory_path.iter().flat_map(|path| &path.switches);
+        let path = path.map(|(switch, value)| (switch, switch_text(value)));
+        let asked = self.timing.iter().map(|(switch, value)| (switch, value.clone()));
+        for (switch, value) in path.chain(asked) {
+            set(&mut timing, switch, &value).expect("checked when it was set");
         }
         timing
     }

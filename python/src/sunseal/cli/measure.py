@@ -190,6 +190,8 @@ def _show_measurement(m: measuring.Measurement) -> None:
             f"{before['cycles']:,} cycles, {units.show(before['energy_j'], 'J', like=m.energy_j)}: "
             f"{escape(switches)} makes it {more[0]:+.4%} in cycles, {more[1]:+.4%} in joules",
         )
+    if m.memory_path is not None:
+        table.add_row("memory path", escape(m.memory_path))
     table.add_row("flash, RAM, stack", f"{m.flash_bytes:,}, {m.ram_bytes:,}, {m.stack_bytes:,} bytes")
     table.add_row("toolchain", escape(m.toolchain))
     table.add_row("result", valid)

@@ -70,6 +70,8 @@ class Measurement:
     """Where switches of the core's timing were set: those, and the cycles and joules that the default gives."""
     coprocessor: dict[str, Any] | None = None
     """On a board with one: what it drew on each of its supplies, with the bracket; `mote_j` is the mote alone."""
+    memory_path: str | None = None
+    """The open question of a Cortex-M4's count of cycles, where nobody has measured the chip's flash, cache and bus."""
 
     def cite(self) -> citing.Citations:
         """Return the documents behind device, board and coefficients."""
@@ -78,7 +80,7 @@ class Measurement:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields in the order of the contract."""
         fields = {k: v for k, v in asdict(self).items() if k != "lints"}
-        for asked in ("measurement_unit", "timing", "coprocessor"):
+        for asked in ("measurement_unit", "timing", "coprocessor", "memory_path"):
             if fields[asked] is None:
                 del fields[asked]
         return fields
@@ -521,6 +523,7 @@ def _weighed(
         unchecked=used(point.unchecked, point),
         assumed=used(point.assumed, point),
         lints=lints,
+        memory_path=weights.facts.get("memory_path", {}).get("unknown"),
     )
 
 

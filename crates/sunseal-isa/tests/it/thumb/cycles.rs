@@ -114,6 +114,17 @@ fn the_refill_is_one_to_three_cycles() {
 }
 
 #[test]
+fn a_memory_path_is_made_of_switches() {
+    let mut timing = Timing::CORTEX_M4;
+    for name in Timing::MEMORY_PATH {
+        let (_, value) = timing.switches().into_iter().find(|(n, _)| *n == name).unwrap();
+        timing.set(name, if value == "true" { "false" } else { "true" }).unwrap();
+    }
+    let changed = timing.switches().into_iter().zip(Timing::CORTEX_M4.switches());
+    assert_eq!(changed.filter(|(now, before)| now != before).count(), Timing::MEMORY_PATH.len());
+}
+
+#[test]
 fn each_switch_changes_the_rows_it_is_about() {
     let m4 = Timing::CORTEX_M4;
     let cases: &[(&str, u64, Timing)] = &[
@@ -140,7 +151,7 @@ fn each_switch_changes_the_rows_it_is_about() {
         ),
         ("cmp r5, r6\nit ne\nmovne r0, r1", 3, Timing { it_folds: false, ..m4 }),
         ("ldr r0, [r1]\nldr r2, [r3]", 4, Timing { pairs: false, ..m4 }),
-        ("ldr r0, [r1]\nstr r2, [r3]", 3, Timing { stores_pair: false, ..m4 }),
+        ("ldr r0, [r1]\nstr r2, [r3]", 2, Timing { stores_pair: true, ..m4 }),
         ("ldr r0, [r1], #4\nldr r2, [r3], #4", 4, Timing { indexed_pairs: false, ..m4 }),
         ("str r0, [r1]\nldr r2, [r3]", 3, Timing { load_waits_for_store: false, ..m4 }),
         ("ldr r0, [r1]\nnop", 3, Timing { nop_folds: false, ..m4 }),
