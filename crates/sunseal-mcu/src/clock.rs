@@ -125,6 +125,11 @@ impl Line {
         (wide + hz / 2) / hz
     }
 
+    /// How long so many ticks take; `None` at rest.
+    pub fn lasting(&self, ticks: u64) -> Option<u128> {
+        self.is_running().then(|| self.span_ps(ticks))
+    }
+
     /// How many whole ticks fit a time.
     fn ticks_in(&self, ps: u128) -> u64 {
         let (hz, div) = (u64::from(self.hz), u64::from(self.div));
