@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import shutil
@@ -380,6 +381,25 @@ def test_a_receiver_of_the_wrong_rate_sees_framing_errors(board: str, tmp_path: 
         told.append(any(lint.startswith("framing error of a UART") for lint in node.machine.lints()))
     # Of a text that repeats itself, stop bits may be high by chance at one wrong rate.
     assert (told[0], any(told[1:])) == (False, True)
+
+
+def test_a_uart_that_is_read_too_slowly_loses_bytes_and_says_so(sunseal: Cli, tmp_path: Path) -> None:
+    tools("msp430f5438a-anagear")
+    board = "msp430f5438a-anagear"
+    slow = ECHOES[board].replace("UCA1TXBUF = UCA1RXBUF;", "UCA1TXBUF = UCA1RXBUF; __delay_cycles(5000);")
+    kit.write(tmp_path / "node", board)
+    (tmp_path / "node" / "main.c").write_text(slow)
+    assert make(tmp_path / "node").returncode == 0
+    typed = tmp_path / "typed"
+    typed.write_text("0123456789" * 2)
+    elf = tmp_path / "node" / "build" / "node.elf"
+    for baud, sentence in ((9600, "byte lost by a UART"), (115_200, "and the terminal read at 115,200")):
+        done = sunseal("run", elf, "--board", board, "--input", typed, "--for", "300ms", "--baud", baud)
+        assert sentence in " ".join(done.err.split())
+    done = sunseal("run", elf, "--board", board, "--input", typed, "--for", "300ms", "--json")
+    told = json.loads(done.out)
+    assert told["uart_baud"] == {"usci_a1": pytest.approx(9600, rel=0.03)}
+    assert set("0123456789") > set(told["uart"]["usci_a1"]) != set()
 
 
 def test_a_program_for_cmsis_builds_as_it_is(sunseal: Cli, tmp_path: Path) -> None:

@@ -512,10 +512,10 @@ def _tell_rate(bench: Bench, name: str, baud: int | None) -> None:
     rate = bench.machine.baud.get(name)
     if not rate:
         return
-    if errors := bench.machine.framing_errors.get(name):
+    if baud is not None and abs(rate / baud - 1) > MOST_OFF:
         err.print(
-            f"[bold]warning:[/] {name} wrote at {rate:,} baud, and the terminal read at {baud:,}: {errors} of the "
-            "bytes that it read were framing errors"
+            f"[bold]warning:[/] {name} wrote at {rate:,} baud, and the terminal read at {baud:,}: what it read is "
+            f"garbage, {bench.machine.framing_errors.get(name, 0)} bytes of it framing errors"
         )
         return
     nearest = min(STANDARD_BAUD, key=lambda standard: abs(rate / standard - 1))
