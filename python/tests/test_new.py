@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import shutil
@@ -46,6 +47,10 @@ def greets(board: str, elf: Path) -> None:
     assert node.run(within="1s").why == "halted"
     assert node.machine.read_int("blinks") == 3
     assert (node.resets, node.machine.lints()) == (0, [])
+    assert node.machine.baud[str(node.uart)] == pytest.approx(9600, rel=0.03)
+    wrong = Bench(board, elf, baud=115_200)
+    wrong.run(within="20ms")
+    assert "hello" not in wrong.text and wrong.machine.framing_errors[str(wrong.uart)] > 0
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -305,6 +310,16 @@ def test_a_delay_takes_the_cycles_that_it_is_asked_for(tmp_path: Path) -> None:
     assert [b - a for a, b in itertools.pairwise(cycles)] == asked
 
 
+def test_a_run_tells_of_an_interrupt_without_a_handler(sunseal: Cli, tmp_path: Path) -> None:
+    tools(FR)
+    source = (
+        "int main(void) { TA0CCR0 = 999; TA0CCTL0 = CCIE; TA0CTL = TASSEL__SMCLK | MC__UP;\n"
+        "__enable_interrupt(); for (;;) {} }"
+    )
+    done = sunseal("run", built(tmp_path / "node", FR, source), "--board", FR, "--for", "20ms")
+    assert "an interrupt that the program has no handler for was taken" in " ".join(done.err.split())
+
+
 def test_an_interrupt_that_the_chip_has_not_is_refused(tmp_path: Path) -> None:
     tools(FR)
     kit.write(tmp_path / "node", FR)
@@ -329,6 +344,88 @@ def test_a_program_for_avr_libc_builds_as_it_is(sunseal: Cli, tmp_path: Path) ->
     node = Bench(AVR, tmp_path / "node" / "build" / "node.elf")
     node.run(until="sunseal_halt", within="1s")
     assert node.machine.read_int("ticks") == 5
+
+
+ECHOES = {
+    TELOSB: "#include <msp430.h>\nint main(void) { P3SEL |= BIT6 | BIT7; ME2 |= UTXE1 | URXE1; UCTL1 |= CHAR; "
+    "UTCTL1 |= SSEL0; UBR01 = 3; UBR11 = 0; UMCTL1 = 0x4A; UCTL1 &= ~SWRST; "
+    "for (;;) { while (!(IFG2 & URXIFG1)) {} TXBUF1 = RXBUF1; } }",
+    "msp430f5438a-anagear": "#include <msp430.h>\nint main(void) { P5SEL |= BIT6 | BIT7; UCA1CTL1 = UCSWRST; "
+    "UCA1CTL1 |= UCSSEL__SMCLK; UCA1BRW = 109; UCA1MCTL = UCBRS_2; UCA1CTL1 &= ~UCSWRST; "
+    "for (;;) { while (!(UCA1IFG & UCRXIFG)) {} UCA1TXBUF = UCA1RXBUF; } }",
+    ARM: '#include "msp432p401r.h"\nint main(void) { P1SEL0 |= BIT2 | BIT3; UCA0CTLW0 = UCSWRST; '
+    "UCA0CTLW0 |= UCSSEL__SMCLK; UCA0BRW = 19; UCA0MCTLW = 0x6581; UCA0CTLW0 &= (uint16_t)~UCSWRST; "
+    "for (;;) { while (!(UCA0IFG & UCRXIFG)) {} UCA0TXBUF = UCA0RXBUF; } }",
+    "nucleo-l476rg": "#include <stm32l476xx.h>\nint main(void) { RCC->AHB2ENR |= RCC_AHB2ENR_GPIOAEN; "
+    "RCC->APB1ENR1 |= RCC_APB1ENR1_USART2EN; (void)RCC->APB1ENR1; "
+    "MODIFY_REG(GPIOA->MODER, GPIO_MODER_MODE2 | GPIO_MODER_MODE3, GPIO_MODER_MODE2_1 | GPIO_MODER_MODE3_1); "
+    "GPIOA->AFR[0] |= (7U << GPIO_AFRL_AFSEL2_Pos) | (7U << GPIO_AFRL_AFSEL3_Pos); USART2->BRR = 417; "
+    "USART2->CR1 = USART_CR1_TE | USART_CR1_RE | USART_CR1_UE; "
+    "for (;;) { while (!(USART2->ISR & USART_ISR_RXNE)) {} USART2->TDR = USART2->RDR; } }",
+}
+
+
+@pytest.mark.parametrize("board", ECHOES)
+def test_a_receiver_of_the_wrong_rate_sees_framing_errors(board: str, tmp_path: Path) -> None:
+    tools(board)
+    kit.write(tmp_path / "node", board)
+    (tmp_path / "node" / "main.c").write_text(ECHOES[board])
+    assert make(tmp_path / "node").returncode == 0
+    told = []
+    for baud in (9600, 19_200, 57_600):
+        node = Bench(board, tmp_path / "node" / "build" / "node.elf", baud=baud)
+        node.run(within="20ms")
+        node.send("echo" * 20)
+        node.run(within="100ms")
+        assert (node.text == "echo" * 20) == (baud == 9600)
+        told.append(any(lint.startswith("framing error of a UART") for lint in node.machine.lints()))
+    # Of a text that repeats itself, stop bits may be high by chance at one wrong rate.
+    assert (told[0], any(told[1:])) == (False, True)
+
+
+def test_a_uart_that_is_read_too_slowly_loses_bytes_and_says_so(sunseal: Cli, tmp_path: Path) -> None:
+    tools("msp430f5438a-anagear")
+    board = "msp430f5438a-anagear"
+    slow = ECHOES[board].replace("UCA1TXBUF = UCA1RXBUF;", "UCA1TXBUF = UCA1RXBUF; __delay_cycles(5000);")
+    kit.write(tmp_path / "node", board)
+    (tmp_path / "node" / "main.c").write_text(slow)
+    assert make(tmp_path / "node").returncode == 0
+    typed = tmp_path / "typed"
+    typed.write_text("0123456789" * 2)
+    elf = tmp_path / "node" / "build" / "node.elf"
+    for baud, sentence in ((9600, "byte lost by a UART"), (115_200, "and the terminal read at 115,200")):
+        done = sunseal("run", elf, "--board", board, "--input", typed, "--for", "300ms", "--baud", baud)
+        assert sentence in " ".join(done.err.split())
+    done = sunseal("run", elf, "--board", board, "--input", typed, "--for", "300ms", "--json")
+    told = json.loads(done.out)
+    assert told["uart_baud"] == {"usci_a1": pytest.approx(9600, rel=0.03)}
+    assert set("0123456789") > set(told["uart"]["usci_a1"]) != set()
+
+
+def test_a_program_for_cmsis_builds_as_it_is(sunseal: Cli, tmp_path: Path) -> None:
+    board = "nucleo-l476rg"
+    tools(board)
+    (tmp_path / "theirs.c").write_text(
+        "#include <stm32l476xx.h>\nvolatile uint32_t ticks, steps;\nvoid SysTick_Handler(void) { ticks++; }\n"
+        "void TIM2_IRQHandler(void) { TIM2->SR = ~TIM_SR_UIF; GPIOA->ODR ^= GPIO_ODR_OD5; steps++; }\n"
+        "int main(void) {\n"
+        "RCC->AHB2ENR |= RCC_AHB2ENR_GPIOAEN; RCC->APB1ENR1 |= RCC_APB1ENR1_TIM2EN | RCC_APB1ENR1_USART2EN;\n"
+        "MODIFY_REG(GPIOA->MODER, GPIO_MODER_MODE5_Msk, 1U << GPIO_MODER_MODE5_Pos);\n"
+        "MODIFY_REG(GPIOA->MODER, GPIO_MODER_MODE2 | GPIO_MODER_MODE3, GPIO_MODER_MODE2_1 | GPIO_MODER_MODE3_1);\n"
+        "GPIOA->AFR[0] |= (7U << GPIO_AFRL_AFSEL2_Pos) | (7U << GPIO_AFRL_AFSEL3_Pos);\n"
+        "USART2->BRR = SystemCoreClock / 9600; USART2->CR1 = USART_CR1_TE | USART_CR1_UE;\n"
+        "while (!(USART2->ISR & USART_ISR_TEACK)) {}\n"
+        "USART2->TDR = 'k'; TIM2->PSC = 3999; TIM2->ARR = 9; TIM2->DIER = TIM_DIER_UIE; TIM2->CR1 = TIM_CR1_CEN;\n"
+        "NVIC_EnableIRQ(TIM2_IRQn); SysTick_Config(4000);\nwhile (ticks < 100) __WFI();\nreturn 0; }\n"
+    )
+    assert sunseal("new", tmp_path / "node", "--board", board, "--from", tmp_path / "theirs.c").status == 0
+    done = make(tmp_path / "node")
+    assert (done.returncode, done.stderr) == (0, "")
+    node = Bench(board, tmp_path / "node" / "build" / "node.elf")
+    node.run(until="sunseal_halt", within="1s")
+    assert (node.text, node.machine.read_int("ticks")) == ("k", 100)
+    # The prescaler is taken over with the first update, which comes after ten ticks of the undivided clock.
+    assert node.machine.read_int("steps") in (10, 11)
 
 
 # --- Registers -------------------------------------------------------------------------------------

@@ -150,6 +150,11 @@ impl Line {
         (wide + hz / 2) / hz
     }
 
+    /// How long so many ticks take; `None` at rest.
+    pub fn lasting(&self, ticks: u64) -> Option<u128> {
+        self.is_running().then(|| self.span_ps(ticks * u64::from(self.div)))
+    }
+
     /// How many whole periods of the source fit a time.
     fn periods_in(&self, ps: u128) -> u64 {
         let hz = u64::from(self.hz);

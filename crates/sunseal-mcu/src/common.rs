@@ -43,6 +43,8 @@ pub struct UartByte {
     pub usci: String,
     /// The byte.
     pub byte: u8,
+    /// How long one of its bits took in picoseconds.
+    pub bit_ps: u128,
 }
 
 /// A byte that an SPI master begins to shift, as the line carries it.

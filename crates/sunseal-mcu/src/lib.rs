@@ -22,6 +22,7 @@ mod pin;
 pub mod resets;
 pub mod startup;
 
+pub use blocks::serial::heard;
 pub use common::{Probe, UartByte};
 pub use device::{Device, DeviceError};
 pub use elf::{Elf, ElfError, Sizes, SourceLine, Symbol};

@@ -20,7 +20,7 @@ use sunseal_mcu::profile::StackWatch;
 use sunseal_mcu::taint::Taint;
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
-use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
+use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, UartByte, Until, heard};
 use sunseal_node::inject::{self, Footprint};
 use sunseal_node::{check_points, voltage_at};
 use sunseal_radio::{Captured, Medium, MediumConfig, Position, RadioHandle};
@@ -658,14 +658,29 @@ impl Machine {
         self.lock().serials().to_vec()
     }
 
-    /// Takes away the bytes that left the UARTs: picoseconds at which the last bit ended, interface, byte.
-    fn take_uart(&self) -> Vec<(u128, String, u8)> {
-        self.lock().take_uart_log().into_iter().map(|b| (b.time_ps, b.usci, b.byte)).collect()
+    /// Takes away the bytes that left the UARTs: picoseconds at which the last bit ended, interface, byte, picoseconds
+    /// that a bit took.
+    fn take_uart(&self) -> Vec<(u128, String, u8, u128)> {
+        let log = self.lock().take_uart_log();
+        log.into_iter().map(|b| (b.time_ps, b.usci, b.byte, b.bit_ps)).collect()
     }
 
-    /// A byte that a UART receives, its last bit ending at `time_ps`.
-    fn uart_in(&self, serial: &str, time_ps: u128, byte: u8) -> PyResult<()> {
-        self.lock().uart_in(serial, Picos(time_ps), byte).map_err(refuse)
+    /// What a terminal whose bits take `bit_ps` makes of bytes of one interface, as `take_uart` has them: each byte, and
+    /// whether its stop bit was low.
+    #[staticmethod]
+    fn uart_heard(sent: Vec<(u128, String, u8, u128)>, bit_ps: u128) -> Vec<(u8, bool)> {
+        let sent: Vec<UartByte> = sent
+            .into_iter()
+            .map(|(time_ps, usci, byte, bit_ps)| UartByte { time_ps, usci, byte, bit_ps })
+            .collect();
+        heard(&sent, bit_ps)
+    }
+
+    /// A byte that a UART receives, its last bit ending at `time_ps`, from a sender whose bits take `bit_ps`; 0 is the
+    /// rate that the UART has.
+    #[pyo3(signature = (serial, time_ps, byte, bit_ps = 0))]
+    fn uart_in(&self, serial: &str, time_ps: u128, byte: u8, bit_ps: u128) -> PyResult<()> {
+        self.lock().uart_in_at(serial, Picos(time_ps), byte, bit_ps).map_err(refuse)
     }
 
     /// Resets so far, the one at power-on among them, and how many came from a supervisor of the supply.

@@ -265,7 +265,7 @@ class Station:
     def packets_in(self, time_s: float) -> list[bytes]:
         """Run for a while; return the packets that the station has written meanwhile."""
         self.air.run(time_s)
-        written = (byte for _, name, byte in self.station.engine.take_uart() if name == "usart0")
+        written = (byte for _, name, byte, _ in self.station.engine.take_uart() if name == "usart0")
         return [packet for byte in written if (packet := self._serial.take(byte)) is not None]
 
     def post(self, message: Message) -> int:

@@ -225,6 +225,12 @@ class Machine:
         self.variables = Variables(self, image)
         """Variables of the program with the types of its debug data: `m.variables["state.samples[2]"]`."""
         self._unread: dict[str, bytearray] = {}
+        self._terminals: dict[str, int] = {}
+        """Picoseconds of a bit of each terminal that has a rate of its own."""
+        self.baud: dict[str, int] = {}
+        """How fast each serial interface that wrote did so."""
+        self.framing_errors: dict[str, int] = {}
+        """How many bytes that a terminal of another rate read had no stop bit, by interface."""
         self.io = Peripherals(self._inner, name)
         """I/O registers by the names of the manual: `m.io["P1OUT"]`."""
 
@@ -697,14 +703,20 @@ class Machine:
         serial = described.get("serial") if isinstance(described, dict) else None
         return serial if isinstance(serial, str) else None
 
-    def uart(self, name: str | None = None, *, baud: int = BAUD) -> Uart:
-        """Return the other end of a serial interface, 8N1: by its name, or the one that the board leads out."""
+    def uart(self, name: str | None = None, *, baud: int | None = None) -> Uart:
+        """Return the other end of a serial interface, 8N1: by its name, or the one that the board leads out.
+
+        A terminal with a `baud` types and reads at it: a program of another rate sees framing errors and garbage, and
+        so does the terminal. Without one it is as fast as the program set its interface.
+        """
         known = self._inner.serials()
         name = name or self.led_out or known[0]
         if name not in known:
             raise unknown("serial interface", name, known, f"of {self.device}")
-        if not 0 < baud < math.inf:
-            raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as {BAUD}")
+        if baud is not None:
+            if not 0 < baud < math.inf:
+                raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as {BAUD}")
+            self._terminals[name] = round(1e12 / baud)
         return Uart(self, name, baud)
 
     def taken(self, name: str) -> bytes:
@@ -714,9 +726,16 @@ class Machine:
     def take_uarts(self) -> dict[str, bytes]:
         """Return what each serial interface has written since the last call, by name; `Uart.read` has it still."""
         wrote: dict[str, bytearray] = {}
-        for _, name, byte in self._inner.take_uart():
-            wrote.setdefault(name, bytearray()).append(byte)
-            self._unread.setdefault(name, bytearray()).append(byte)
+        sent: dict[str, list[tuple[int, str, int, int]]] = {}
+        for byte in self._inner.take_uart():
+            sent.setdefault(byte[1], []).append(byte)
+        for name, log in sent.items():
+            self.baud[name] = round(1e12 / log[-1][3]) if log[-1][3] else 0
+            bit_ps = self._terminals.get(name)
+            heard = [(row[2], False) for row in log] if bit_ps is None else self._inner.uart_heard(log, bit_ps)
+            self.framing_errors[name] = self.framing_errors.get(name, 0) + sum(bad for _, bad in heard)
+            wrote[name] = bytearray(byte for byte, _ in heard)
+            self._unread.setdefault(name, bytearray()).extend(wrote[name])
         return {name: bytes(data) for name, data in wrote.items()}
 
     def adc(self, channel: int, volts: float | Sequence[tuple[float, float]]) -> None:

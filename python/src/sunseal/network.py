@@ -133,8 +133,8 @@ def _bench(node: dict[str, Any], air: Air, folder: Path, where: str) -> Bench:
     if not elf.is_file():
         raise SunsealError(f"the program `{elf}` of {where} is not there; it is looked for beside the file")
     at = tuple(_number(node, key, where, 0.0) or 0.0 for key in ("x_m", "y_m"))
-    baud = node.get("baud", 9600)
-    if not isinstance(baud, int) or isinstance(baud, bool):
+    baud = node.get("baud")
+    if isinstance(baud, bool) or not isinstance(baud, int | None):
         raise SunsealError(f"`baud` of {where} is {baud!r}; a whole number such as 9600 is wanted")
     uart = None if "uart" not in node else _text(node, "uart", where)
     bench = Bench(_text(node, "board", where), elf, uart=uart, baud=baud, air=air, x_m=at[0], y_m=at[1])

@@ -183,6 +183,8 @@ def _run() -> Schema:
         resets=WHOLE,
         last_reset=null(TEXT),
         uart=told(table(TEXT), "What was written, by the interface."),
+        uart_baud=told(table(WHOLE), "How fast it was written, in baud, by the interface."),
+        uart_framing_errors=told(table(WHOLE), "Bytes without a stop bit that the terminal read, by the interface."),
         semihosting=TEXT,
         lints=TEXTS,
     )

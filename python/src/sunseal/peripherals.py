@@ -63,8 +63,8 @@ class Peripherals(Mapping[str, int]):
 class Uart:
     """The other end of a serial interface."""
 
-    def __init__(self, machine: Machine, name: str, baud: int) -> None:
-        """Stand at the line of a machine; `Machine.uart` makes it."""
+    def __init__(self, machine: Machine, name: str, baud: int | None) -> None:
+        """Stand at the line of a machine; `Machine.uart` makes it. Without a rate it types 9600 bits a second."""
         self.name, self.baud = name, baud
         self._machine = machine
         self.typed_until_ps = 0
@@ -74,9 +74,10 @@ class Uart:
         """Type bytes, behind what was typed before, from `at_s` of machine time on."""
         engine = self._machine.engine
         start = max(engine.time_ps, self.typed_until_ps, 0 if at_s is None else round(at_s * 1e12))
+        bit_ps = 0 if self.baud is None else round(1e12 / self.baud)
         for byte in data.encode() if isinstance(data, str) else data:
-            start += BITS_A_BYTE * 10**12 // self.baud
-            engine.uart_in(self.name, start, byte)
+            start += BITS_A_BYTE * (bit_ps or 10**12 // BAUD)
+            engine.uart_in(self.name, start, byte, bit_ps)
         self.typed_until_ps = start
 
     def read(self) -> bytes:

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from sunseal import _engine, abi, boards, instructions, machine, units
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Places
-from sunseal.peripherals import BAUD
 
 if TYPE_CHECKING:
     from sunseal.air import Air, Frame
@@ -60,7 +59,7 @@ class Bench:
         elf: str | os.PathLike[str] | bytes,
         *,
         uart: str | None = None,
-        baud: int = BAUD,
+        baud: int | None = None,
         power: str | None = None,
         vcc_v: float | None = None,
         air: Air | None = None,
@@ -74,9 +73,9 @@ class Bench:
 
         With an `air`, its radio's antenna stands there, and `Air.run` or `sunseal.network` runs it with the others.
         `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
-        is how fast (8N1). `power` is the power set that `energy_j` is weighed with, `vcc_v` the supply. `i2c` and `spi`
-        are devices on its buses as `sunseal run` takes them, `0x48=tmp102:21.5C`. `seed` chooses the unit, as for
-        `Machine`.
+        is how fast (8N1), else as the program set it. `power` is the power set that `energy_j` is weighed with, `vcc_v`
+        the supply. `i2c` and `spi` are devices on its buses as `sunseal run` takes them, `0x48=tmp102:21.5C`. `seed`
+        chooses the unit, as for `Machine`.
         """
         if boards.library().find("boards", board) is None:
             raise SunsealError(

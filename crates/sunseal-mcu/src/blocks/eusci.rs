@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_registers::msp430fr5xx::eusci_a::{
-    UC7BIT, UCAABCTL, UCABRW, UCACTLW0, UCACTLW1, UCAIE, UCAIFG, UCAIRCTL, UCAIV, UCAMCTLW,
-    UCARXBUF, UCASTATW, UCATXBUF, UCDORM, UCLISTEN, UCMODE, UCMODE_3, UCMST, UCOE, UCOS16, UCPEN,
-    UCRXIFG, UCSPB, UCSSEL, UCSTTIFG, UCSWRST, UCSYNC, UCTXADDR, UCTXBRK, UCTXCPTIFG, UCTXIFG,
+    UCAABCTL, UCABRW, UCACTLW0, UCACTLW1, UCAIE, UCAIFG, UCAIRCTL, UCAIV, UCAMCTLW, UCARXBUF,
+    UCASTATW, UCATXBUF, UCDORM, UCFE, UCLISTEN, UCMODE, UCMODE_3, UCMST, UCOE, UCOS16, UCRXEIE,
+    UCRXERR, UCRXIFG, UCSSEL, UCSTTIFG, UCSWRST, UCSYNC, UCTXADDR, UCTXBRK, UCTXCPTIFG, UCTXIFG,
 };
 use sunseal_registers::msp430fr5xx::eusci_b::{
     UCBADDMASK, UCBADDRX, UCBI2COA0, UCBI2COA3, UCBI2CSA, UCBIE, UCBIFG, UCBIV, UCBSTATW, UCBTBCNT,
@@ -16,7 +16,7 @@ use sunseal_registers::msp430fr5xx::eusci_b::{
 use sunseal_trace::Picos;
 
 use super::i2c::{self, I2c};
-use super::serial::{Done, Serial};
+use super::serial::{Done, Incoming, Received, Serial};
 use super::universal::{self, Universal};
 use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
@@ -84,14 +84,11 @@ impl Eusci {
     }
 
     fn byte_ticks(&self) -> u64 {
-        let ctlw0 = self.core.ctlw0;
-        let data = if ctlw0 & UC7BIT != 0 { 7 } else { 8 };
+        let format = self.core.format();
         if self.core.is_spi() {
-            return u64::from(data) * u64::from(self.core.brw).max(1);
+            return u64::from(format.data) * u64::from(self.core.brw).max(1);
         }
-        let parity = u32::from(ctlw0 & UCPEN != 0);
-        let stop = 1 + u32::from(ctlw0 & UCSPB != 0);
-        (0..1 + data + parity + stop).map(|i| self.uart_bit(i)).sum::<u64>().max(1)
+        (0..format.bits()).map(|i| self.uart_bit(i)).sum::<u64>().max(1)
     }
 
     // ---- I2C
@@ -278,9 +275,9 @@ impl Serial for Eusci {
     }
 
     fn event(&mut self, now: Picos) -> Option<Done> {
-        while let Some(byte) = self.core.uart_received(now) {
+        while let Some(received) = self.core.uart_received(now) {
             self.ifg |= UCSTTIFG;
-            self.receive(byte);
+            self.uart_receive(received);
         }
         if self.core.is_i2c() {
             let low_max = self.low_max();

@@ -6,6 +6,7 @@ use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Picos};
 
 use super::Ctx;
+use crate::LintKind;
 use crate::accounts::Event;
 use crate::common::{Common, Drive, Exchange, OnBus, Shifting, UartByte};
 
@@ -20,26 +21,147 @@ pub(crate) enum Done {
     I2c(OnBus),
 }
 
-/// Bytes that come in over a UART, each with the time its last bit ends, the earliest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Incoming(Vec<(u128, u8)>);
+/// A frame that somebody outside sends at a rate of his own, 8N1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Frame {
+    start: u128,
+    bit: u128,
+    byte: u8,
+}
 
-impl Incoming {
-    pub fn push(&mut self, time: Picos, byte: u8) {
-        self.0.push((time.0, byte));
-        self.0.sort_by_key(|e| e.0);
+impl Frame {
+    fn end(&self) -> u128 {
+        self.start + 10 * self.bit
     }
 
-    /// When the next byte is there.
+    /// The line's level in the frame: low in the start bit, high in the stop bit.
+    fn level(&self, t: u128) -> bool {
+        match (t - self.start) / self.bit {
+            0 => false,
+            i @ 1..9 => self.byte >> (i - 1) & 1 != 0,
+            _ => true,
+        }
+    }
+}
+
+/// How a UART samples its line: the time of a bit, and the bits between start and stop bit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampling {
+    pub bit_ps: u128,
+    pub data: u32,
+    pub parity: u32,
+}
+
+/// A byte that a UART has received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Received {
+    time: u128,
+    pub byte: u8,
+    /// The stop bit was low.
+    pub misframed: bool,
+}
+
+/// Bytes that come in over a UART, the earliest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Incoming {
+    bytes: Vec<Received>,
+    /// Frames on the line, of which so many have been listened to.
+    line: Vec<Frame>,
+    heard: usize,
+    /// Until the stop bit that it sampled last.
+    busy_until: u128,
+    pub misframed: bool,
+    pub overran: bool,
+}
+
+impl Incoming {
+    /// A byte whose last bit ends at `time`: sent with bits of so many picoseconds, or at the rate that the receiver has
+    /// where that is 0.
+    pub fn push(&mut self, time: Picos, byte: u8, bit_ps: u128) {
+        if bit_ps == 0 {
+            return self.arrive(time.0, byte, false);
+        }
+        let start = time.0.saturating_sub(10 * bit_ps);
+        self.line.push(Frame { start, bit: bit_ps, byte });
+        self.line[self.heard..].sort_by_key(|f| f.start);
+    }
+
+    fn arrive(&mut self, time: u128, byte: u8, misframed: bool) {
+        let place = self.bytes.partition_point(|b| b.time <= time);
+        self.bytes.insert(place, Received { time, byte, misframed });
+    }
+
+    /// When the next byte is there, or the next frame begins.
     pub fn due(&self) -> Option<u128> {
-        self.0.first().map(|e| e.0)
+        let frame = self.line.get(self.heard).map(|f| f.start);
+        self.bytes.first().map(|b| b.time).into_iter().chain(frame).min()
+    }
+
+    /// Samples the frames that have begun; `None`: as they were sent.
+    pub fn listen(&mut self, now: Picos, sampling: Option<Sampling>) {
+        while let Some(frame) = self.line.get(self.heard).copied().filter(|f| f.start <= now.0) {
+            self.heard += 1;
+            match sampling {
+                Some(sampling) => self.sample(frame, sampling),
+                None => self.arrive(frame.end(), frame.byte, false),
+            }
+            let over = self.line[..self.heard].iter().take_while(|f| f.end() < frame.start).count();
+            self.line.drain(..over);
+            self.heard -= over;
+        }
+    }
+
+    /// What a receiver makes of the falling edges of a frame. It samples each bit in its middle and looks for the next
+    /// edge from the middle of its stop bit on.
+    fn sample(&mut self, frame: Frame, sampling: Sampling) {
+        for k in 0..10 {
+            let edge = frame.start + k * frame.bit;
+            if edge < self.busy_until || self.level(edge) || !self.level(edge.saturating_sub(1)) {
+                continue;
+            }
+            let middle = |i: u32| edge + u128::from(2 * i + 1) * sampling.bit_ps / 2;
+            if self.level(middle(0)) {
+                continue;
+            }
+            let bits = 0..sampling.data;
+            let byte = bits.fold(0, |b, i| b | u8::from(self.level(middle(1 + i))) << i);
+            let stop = middle(1 + sampling.data + sampling.parity);
+            let misframed = !self.level(stop);
+            self.busy_until = stop;
+            let as_sent = k == 0 && byte == frame.byte && !misframed;
+            self.arrive(if as_sent { frame.end() } else { stop }, byte, misframed);
+        }
+    }
+
+    fn level(&self, t: u128) -> bool {
+        self.line.iter().rfind(|f| f.start <= t).is_none_or(|f| t >= f.end() || f.level(t))
     }
 
     /// The next byte that is there by `now`.
-    pub fn take(&mut self, now: Picos) -> Option<u8> {
-        self.due().filter(|t| *t <= now.0)?;
-        Some(self.0.remove(0).1)
+    pub fn take(&mut self, now: Picos) -> Option<Received> {
+        self.bytes.first().filter(|b| b.time <= now.0)?;
+        let taken = self.bytes.remove(0);
+        self.misframed |= taken.misframed;
+        Some(taken)
     }
+
+    /// What a person at the bench would want to know of since this was last asked.
+    pub fn slips(&mut self) -> impl Iterator<Item = LintKind> {
+        let misframed = std::mem::take(&mut self.misframed).then_some(LintKind::UartFraming);
+        let overran = std::mem::take(&mut self.overran).then_some(LintKind::UartOverrun);
+        misframed.into_iter().chain(overran)
+    }
+}
+
+/// What a terminal of another rate makes of bytes that left a UART, 8N1: each with whether its stop bit was low.
+#[must_use]
+pub fn heard(sent: &[UartByte], bit_ps: u128) -> Vec<(u8, bool)> {
+    let mut terminal = Incoming::default();
+    for byte in sent {
+        terminal.push(Picos(byte.time_ps), byte.byte, byte.bit_ps);
+    }
+    terminal.listen(Picos::MAX, Some(Sampling { bit_ps, data: 8, parity: 0 }));
+    std::iter::from_fn(|| terminal.take(Picos::MAX)).map(|b| (b.byte, b.misframed)).collect()
 }
 
 /// A serial interface as those see it that it speaks to.
@@ -54,8 +176,14 @@ pub(crate) trait Serial {
     fn begun(&mut self) -> Option<Shifting> {
         None
     }
-    /// A byte arrives over the UART, its last bit ending at `time`.
-    fn uart_in(&mut self, time: Picos, byte: u8);
+    /// A byte arrives over the UART, its last bit ending at `time`; [`Incoming::push`].
+    fn uart_in(&mut self, time: Picos, byte: u8, bit_ps: u128);
+    /// Samples what is on the UART's line by now.
+    fn listen(&mut self, cx: &Ctx<'_>);
+    /// What came in over the UART.
+    fn incoming(&mut self) -> &mut Incoming;
+    /// How long a bit of the UART's last byte took.
+    fn bit_ps(&self) -> u128;
     /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the parts here want it.
     fn is_mode_0(&self) -> bool;
     /// What the other side sent during an SPI byte.
@@ -77,6 +205,13 @@ pub(crate) struct Which {
 }
 
 impl Common {
+    /// Tells what came in over a UART and was lost or no frame.
+    pub fn uart_slips(&mut self, incoming: &mut Incoming, base: u32, cycles: Cycles) {
+        for slip in incoming.slips() {
+            self.state.lints.report(slip, base, cycles);
+        }
+    }
+
     /// Carries out what an interface did: a byte of the UART is kept, one of SPI exchanged, a step on the I2C bus
     /// answered. Returns what parts drive by it.
     pub fn carry_out(
@@ -86,13 +221,14 @@ impl Common {
         done: Done,
         (t, cycles): (Picos, Cycles),
     ) -> Vec<Drive> {
+        let bit_ps = serial.bit_ps();
         if done != Done::I2c(OnBus::Stop) {
             self.accounts.count(which.byte);
         }
         match done {
             Done::Uart(byte) => {
                 let usci = which.name.to_owned();
-                self.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
+                self.state.uart_log.push(UartByte { time_ps: t.0, usci, byte, bit_ps });
                 Vec::new()
             }
             Done::Spi(mosi) => {
@@ -108,5 +244,49 @@ impl Common {
                 drives
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BIT_PS: u128 = 1_000_000_000_000 / 9600;
+
+    /// A text at 9600 baud, as a receiver of so many percent of that rate has it.
+    fn at(percent: u128, text: &[u8]) -> Vec<(u8, bool)> {
+        let sent: Vec<UartByte> = (1..)
+            .zip(text)
+            .map(|(i, &byte)| {
+                let time_ps = i * 10 * BIT_PS;
+                UartByte { time_ps, usci: String::new(), byte, bit_ps: BIT_PS }
+            })
+            .collect();
+        heard(&sent, BIT_PS * 100 / percent)
+    }
+
+    #[test]
+    fn a_receiver_reads_what_was_sent_as_long_as_it_samples_the_last_bit_within_its_edges() {
+        let text = [0x00, 0x55, 0xFF, 0x80, 0x7F, b'A'];
+        for percent in [96, 98, 100, 102, 104] {
+            assert_eq!(at(percent, &text), text.map(|b| (b, false)), "{percent} %");
+        }
+        for percent in [25, 90, 110, 600, 1200] {
+            assert_ne!(at(percent, &text), text.map(|b| (b, false)), "{percent} %");
+        }
+    }
+
+    #[test]
+    fn a_receiver_that_is_much_too_fast_takes_a_start_bit_for_a_break() {
+        // At twelve times the rate ten bits are over within the start bit.
+        assert_eq!(at(1200, &[0xFF]), [(0x00, true)]);
+        // At six times the stop bit falls into bit 1 of the byte: ones, one sixth of a bit after another.
+        let (byte, misframed) = at(600, &[0xFF])[0];
+        assert_eq!((byte, misframed), (0xE0, false));
+    }
+
+    #[test]
+    fn a_receiver_that_is_much_too_slow_misses_bytes() {
+        assert!(at(25, &[b'A'; 16]).len() < 8);
     }
 }

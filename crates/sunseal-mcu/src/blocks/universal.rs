@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_registers::msp430fr5xx::eusci_a::{
-    UCBUSY, UCMODE, UCMODE_3, UCMSB, UCSSEL, UCSWRST, UCSYNC,
+    UC7BIT, UCBUSY, UCMODE, UCMODE_3, UCMSB, UCPEN, UCSPB, UCSSEL, UCSWRST, UCSYNC,
 };
 use sunseal_registers::msp430fr5xx::eusci_b::{
     UCBBUSY, UCCKPH, UCCKPL, UCSCLLOW, UCSLA10, UCTXSTP, UCTXSTT,
@@ -14,7 +14,7 @@ use sunseal_trace::Picos;
 
 use super::Ctx;
 use super::i2c::{self, Counter, I2c, Regs};
-use super::serial::Incoming;
+use super::serial::{Incoming, Received, Sampling};
 use crate::clock::{Clocks, Line};
 use crate::common::Shifting;
 
@@ -39,6 +39,23 @@ pub(super) struct Universal {
     #[serde(skip)]
     pub begun: Option<Shifting>,
     pub incoming: Incoming,
+    /// How long the last byte took.
+    pub frame_ps: u128,
+}
+
+/// The bits of a UART's frame.
+#[derive(Clone, Copy)]
+pub(super) struct Format {
+    pub data: u32,
+    pub parity: u32,
+    pub stop: u32,
+}
+
+impl Format {
+    /// All of them, the start bit with them.
+    pub fn bits(self) -> u32 {
+        1 + self.data + self.parity + self.stop
+    }
 }
 
 impl Universal {
@@ -109,6 +126,7 @@ impl Universal {
         let first = line.tick_not_before(now);
         let (begin, end) = (line.time_of(first), line.time_of(first + ticks));
         self.shifting = Some((byte, end.0));
+        self.frame_ps = end.0.saturating_sub(begin.0);
         let begins = self.is_spi() && end.0 != u128::MAX;
         self.begun = begins.then(|| Shifting { mosi: self.wire(byte), begin, end });
     }
@@ -120,11 +138,29 @@ impl Universal {
         Some(byte)
     }
 
+    /// The format of a UART's frame.
+    pub fn format(&self) -> Format {
+        let bit = |mask| u32::from(self.ctlw0 & mask != 0);
+        Format { data: 8 - bit(UC7BIT), parity: bit(UCPEN), stop: 1 + bit(UCSPB) }
+    }
+
+    /// How it samples its line, if it does: a frame of its own takes `ticks`.
+    pub fn sampling(&self, ticks: u64, clocks: &Clocks) -> Option<Sampling> {
+        let frame = self.line(clocks).and_then(|line| line.lasting(ticks))?;
+        let Format { data, parity, .. } = self.format();
+        let bit_ps = frame / u128::from(self.format().bits());
+        (self.ctlw0 & (UCSWRST | UCSYNC) == 0 && bit_ps != 0).then_some(Sampling {
+            bit_ps,
+            data,
+            parity,
+        })
+    }
+
     /// The next byte that came in by `now`, where the UART takes any.
-    pub fn uart_received(&mut self, now: Picos) -> Option<u8> {
-        while let Some(byte) = self.incoming.take(now) {
+    pub fn uart_received(&mut self, now: Picos) -> Option<Received> {
+        while let Some(received) = self.incoming.take(now) {
             if self.ctlw0 & (UCSWRST | UCSYNC) == 0 {
-                return Some(byte);
+                return Some(received);
             }
         }
         None
@@ -238,6 +274,18 @@ macro_rules! buffers {
             Ok(())
         }
 
+        /// A frame without a stop bit is dropped unless UCRXEIE lets it in (SLAU367 and SLAU208, receive errors).
+        fn uart_receive(&mut self, received: Received) {
+            if received.misframed {
+                if self.core.ctlw0 & UCRXEIE == 0 {
+                    return;
+                }
+                self.$status |= UCFE | UCRXERR;
+            }
+            self.core.incoming.overran |= self.$flags & UCRXIFG != 0;
+            self.receive(received.byte);
+        }
+
         fn receive(&mut self, byte: u8) {
             if self.$flags & UCRXIFG != 0 {
                 self.$status |= UCOE;
@@ -248,7 +296,7 @@ macro_rules! buffers {
 
         fn read_rxbuf(&mut self, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
             self.$flags &= !UCRXIFG;
-            self.$status &= !UCOE;
+            self.$status &= !(UCOE | UCFE | UCRXERR);
             let byte = u16::from(self.core.rxbuf);
             if self.core.is_i2c()
                 && let Some(next) = self.with_i2c(|i2c, regs| i2c.read(regs, cx.now))
@@ -290,8 +338,18 @@ macro_rules! serial {
         fn begun(&mut self) -> Option<crate::common::Shifting> {
             self.core.begun.take()
         }
-        fn uart_in(&mut self, time: Picos, byte: u8) {
-            self.core.incoming.push(time, byte);
+        fn uart_in(&mut self, time: Picos, byte: u8, bit_ps: u128) {
+            self.core.incoming.push(time, byte, bit_ps);
+        }
+        fn listen(&mut self, cx: &Ctx<'_>) {
+            let sampling = self.core.sampling(self.byte_ticks(), cx.clocks);
+            self.core.incoming.listen(cx.now, sampling);
+        }
+        fn incoming(&mut self) -> &mut Incoming {
+            &mut self.core.incoming
+        }
+        fn bit_ps(&self) -> u128 {
+            self.core.frame_ps / u128::from(self.core.format().bits())
         }
         fn is_mode_0(&self) -> bool {
             self.core.is_mode_0()

@@ -7,7 +7,7 @@ use sunseal_isa::Fault;
 use sunseal_registers::msp430x1xx::usart::*;
 use sunseal_trace::Picos;
 
-use super::serial::{Done, Incoming, Serial};
+use super::serial::{Done, Incoming, Received, Sampling, Serial};
 use super::{Block, Ctx, Reset};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
@@ -30,6 +30,8 @@ pub(crate) struct Usart {
     /// A byte in TXBUF waits for the shift register.
     waiting: bool,
     shifting: Option<(u8, u128)>,
+    /// How long the last byte took.
+    frame_ps: u128,
     /// The slave's shift register, and whether a byte of TXBUF stands in it.
     slave: u8,
     loaded: bool,
@@ -75,18 +77,23 @@ impl Usart {
         }
     }
 
+    /// Bits of data of a frame, those of address and parity behind them, stop bits.
+    fn format(&self) -> [u32; 3] {
+        let bit = |mask| u32::from(self.ctl & mask != 0);
+        [7 + bit(CHAR), bit(MM) + bit(PENA), 1 + bit(SPB)]
+    }
+
+    fn bits(&self) -> u32 {
+        1 + self.format().iter().sum::<u32>()
+    }
+
     /// Ticks of BRCLK that one byte takes, modulation bit by bit: m0 belongs to the start bit.
     fn byte_ticks(&self) -> u64 {
-        let data = if self.ctl & CHAR != 0 { 8 } else { 7 };
         let br = u64::from(self.br);
         if self.is_spi() {
-            return data * br;
+            return u64::from(self.format()[0]) * br;
         }
-        let parity = u64::from(self.ctl & PENA != 0);
-        let address = u64::from(self.ctl & MM != 0);
-        let stop = 1 + u64::from(self.ctl & SPB != 0);
-        let bits = 1 + data + address + parity + stop;
-        (0..bits).map(|i| br + u64::from(self.mctl >> (i & 7) & 1)).sum()
+        (0..self.bits()).map(|i| br + u64::from(self.mctl >> (i & 7) & 1)).sum()
     }
 
     fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
@@ -100,7 +107,9 @@ impl Usart {
                 self.br
             )));
         }
-        let end = line.time_of(line.tick_not_before(cx.now) + self.byte_ticks());
+        let first = line.tick_not_before(cx.now);
+        let end = line.time_of(first + self.byte_ticks());
+        self.frame_ps = end.0.saturating_sub(line.time_of(first).0);
         let kept = if self.ctl & CHAR != 0 { byte } else { byte & 0x7F };
         self.shifting = Some((kept, end.0));
         self.tx_ifg = true;
@@ -125,6 +134,18 @@ impl Usart {
         self.slave = self.txbuf;
         self.loaded = true;
         self.tx_ifg = true;
+    }
+
+    /// A frame without a stop bit is dropped unless URXEIE lets it in (SLAU049, receive error conditions).
+    fn uart_receive(&mut self, received: Received) {
+        if received.misframed && self.rx_on {
+            if self.rctl & URXEIE == 0 {
+                return;
+            }
+            self.rctl |= FE | RXERR;
+        }
+        self.incoming.overran |= self.rx_on && self.rx_ifg;
+        self.receive(received.byte);
     }
 
     fn receive(&mut self, byte: u8) {
@@ -270,9 +291,9 @@ impl Serial for Usart {
     }
 
     fn event(&mut self, now: Picos) -> Option<Done> {
-        while let Some(byte) = self.incoming.take(now) {
+        while let Some(received) = self.incoming.take(now) {
             if self.ctl & (SWRST | SYNC) == 0 {
-                self.receive(byte);
+                self.uart_receive(received);
             }
         }
         let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
@@ -289,8 +310,24 @@ impl Serial for Usart {
         if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
     }
 
-    fn uart_in(&mut self, time: Picos, byte: u8) {
-        self.incoming.push(time, byte);
+    fn uart_in(&mut self, time: Picos, byte: u8, bit_ps: u128) {
+        self.incoming.push(time, byte, bit_ps);
+    }
+
+    fn listen(&mut self, cx: &Ctx<'_>) {
+        let frame = self.line(cx.clocks).and_then(|line| line.lasting(self.byte_ticks()));
+        let bit_ps = frame.unwrap_or(0) / u128::from(self.bits());
+        let [data, parity, _] = self.format();
+        let on = self.ctl & (SWRST | SYNC) == 0 && self.rx_on && bit_ps != 0;
+        self.incoming.listen(cx.now, on.then_some(Sampling { bit_ps, data, parity }));
+    }
+
+    fn incoming(&mut self) -> &mut Incoming {
+        &mut self.incoming
+    }
+
+    fn bit_ps(&self) -> u128 {
+        self.frame_ps / u128::from(self.bits())
     }
 
     fn is_mode_0(&self) -> bool {

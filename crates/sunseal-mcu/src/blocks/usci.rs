@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_registers::msp430fr5xx::eusci_a::{
-    UC7BIT, UCLISTEN, UCMODE, UCMODE_3, UCMST, UCOE, UCPEN, UCSPB, UCSWRST, UCSYNC,
+    UCFE, UCLISTEN, UCMODE, UCMODE_3, UCMST, UCOE, UCRXEIE, UCRXERR, UCSWRST, UCSYNC,
 };
 use sunseal_registers::msp430fr5xx::eusci_b::{UCTXSTP, UCTXSTT};
 use sunseal_registers::msp430x5xx::usci_a::{
@@ -15,7 +15,7 @@ use sunseal_registers::msp430x5xx::usci_b::{UCBI2COA, UCBI2CSA};
 use sunseal_trace::Picos;
 
 use super::i2c::{self, I2c};
-use super::serial::{Done, Serial};
+use super::serial::{Done, Incoming, Received, Serial};
 use super::universal::{self, Universal};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::Clocks;
@@ -58,20 +58,17 @@ impl Usci {
 
     /// Ticks of its clock that one byte takes; the UART's are reckoned in eighths.
     fn byte_ticks(&self) -> u64 {
-        let ctlw0 = self.core.ctlw0;
-        let data = if ctlw0 & UC7BIT != 0 { 7 } else { 8 };
+        let format = self.core.format();
         let br = u64::from(self.core.brw);
         if self.core.is_spi() {
-            return data * br.max(1);
+            return u64::from(format.data) * br.max(1);
         }
-        let parity = u64::from(ctlw0 & UCPEN != 0);
-        let stop = 1 + u64::from(ctlw0 & UCSPB != 0);
         let bit = if self.mctl & 1 != 0 {
             8 * (16 * br + u64::from(self.mctl >> 4))
         } else {
             8 * br + u64::from(self.mctl >> 1 & 7)
         };
-        ((1 + data + parity + stop) * bit).div_ceil(8).max(1)
+        (u64::from(format.bits()) * bit).div_ceil(8).max(1)
     }
 
     // ---- I2C
@@ -167,8 +164,8 @@ impl Serial for Usci {
     }
 
     fn event(&mut self, now: Picos) -> Option<Done> {
-        while let Some(byte) = self.core.uart_received(now) {
-            self.receive(byte);
+        while let Some(received) = self.core.uart_received(now) {
+            self.uart_receive(received);
         }
         if self.core.is_i2c() {
             return self.with_i2c(|i2c, regs| i2c.event(None, regs, now)).map(Done::I2c);

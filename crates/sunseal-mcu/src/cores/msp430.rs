@@ -219,7 +219,7 @@ pub(crate) trait Peripherals: Sized {
     fn pin_level(&self, pin: Pin) -> bool;
     /// A level from outside, since `at`.
     fn drive(&mut self, pin: Pin, level: Option<bool>, at: Picos);
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8);
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128);
     /// A byte that a part shifts into serial interface `serial`, which is its slave; answers the
     /// byte that was there.
     fn shifted_in(&mut self, _env: &mut Env, _serial: usize, _byte: u8) -> u8 {
@@ -620,8 +620,8 @@ impl<P: Peripherals> Chip for Msp430<P> {
         P::SERIALS
     }
 
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.soc.p.uart_in(serial, time, byte);
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128) {
+        self.soc.p.uart_in(serial, time, byte, bit_ps);
     }
 
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {

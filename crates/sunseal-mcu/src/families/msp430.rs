@@ -404,8 +404,8 @@ macro_rules! reaches {
         fn pin_level(&self, pin: Pin) -> bool {
             msp430::level(&self.chip.blocks.ports, <Self as Family>::PAIRS, pin)
         }
-        fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-            self.interface(serial).0.uart_in(time, byte);
+        fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128) {
+            self.interface(serial).0.uart_in(time, byte, bit_ps);
         }
     };
 }
@@ -477,7 +477,10 @@ pub(crate) trait Family: Peripherals {
     fn serial_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
         let (serial, base) = self.interface(i);
         let mut serial = serial.clone();
-        if let Some(done) = serial.event(t) {
+        serial.listen(&self.context(env, base, cycles, t));
+        let done = serial.event(t);
+        env.common.uart_slips(serial.incoming(), base, cycles);
+        if let Some(done) = done {
             let which = Which { index: i, name: Self::SERIALS[i], byte: Self::BYTES[i], base };
             for (pin, level) in env.common.carry_out(&mut serial, which, done, (t, cycles)) {
                 self.drive(pin, level, t);

@@ -57,6 +57,10 @@ pub enum LintKind {
     DcoTooFast,
     /// A register of an asynchronous timer was written while the write before was not taken over.
     AsynchronousBusy,
+    /// A UART received a frame whose stop bit was low.
+    UartFraming,
+    /// A UART received a byte while the one before was not read.
+    UartOverrun,
     /// A PUSH or CALL whose operand's address is made of SP was executed.
     StackOperand,
 }
@@ -139,6 +143,12 @@ impl fmt::Display for LintKind {
             }
             Self::DcoTooFast => {
                 "the fastest part's DCO exceeds what this supply allows; choose a lower RSELx or DCOx, or measure against the crystal"
+            }
+            Self::UartFraming => {
+                "framing error of a UART: the line has another bit rate or format than the program set, and what it receives is garbage"
+            }
+            Self::UartOverrun => {
+                "byte lost by a UART: it was fed faster than the program reads"
             }
             Self::StackOperand => {
                 "PUSH or CALL with an operand by SP: the chip decrements SP first, so X(SP) lies lower than compilers such as clang take it for, and sources disagree on @SP, PUSHX and CALLA; put the operand into a register first"

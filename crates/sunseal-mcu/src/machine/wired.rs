@@ -200,8 +200,22 @@ impl Machine {
     /// # Errors
     /// If there is no such interface.
     pub fn uart_in(&mut self, serial: &str, time: Picos, byte: u8) -> Result<(), MachineError> {
+        self.uart_in_at(serial, time, byte, 0)
+    }
+
+    /// The same from a sender whose bits take `bit_ps` picoseconds, 8N1; 0 is the rate that the UART has.
+    ///
+    /// # Errors
+    /// If there is no such interface.
+    pub fn uart_in_at(
+        &mut self,
+        serial: &str,
+        time: Picos,
+        byte: u8,
+        bit_ps: u128,
+    ) -> Result<(), MachineError> {
         let i = self.serial(serial)?;
-        each_mut!(self, e => e.chip.uart_in(i, time, byte));
+        each_mut!(self, e => e.chip.uart_in(i, time, byte, bit_ps));
         Ok(())
     }
 

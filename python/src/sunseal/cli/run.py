@@ -58,7 +58,9 @@ class Line:
     uart: str | None = asked(
         "--uart", "Serial interface to talk to; else the one that the board leads out.", default=None
     )
-    baud: int = asked("--baud", "How fast the terminal types, 8N1.", int, default=9600)
+    baud: int | None = asked(
+        "--baud", "How fast the terminal types and reads, 8N1; else as the program set its UART.", int, default=None
+    )
     typed: Path | None = asked(
         "--input", "File to type into the UART; - is standard input.", Path, called="typed", default=None
     )
@@ -263,7 +265,7 @@ def _on_a_bench(
     code = ended.exit_status
     if ends.status is not None and ended.why != "failed":
         code = bench.machine.read_int(ends.status) & 0xFF
-    _tell(bench, ended, shown, as_json)
+    _tell(bench, ended, shown, line.baud, as_json)
     if code:
         raise typer.Exit(code)
 
@@ -433,7 +435,7 @@ def _fed(told: dict[str, Any], supply: Path, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
+def _tell(bench: Bench, ended: Ended, shown: str | None, baud: int | None, as_json: bool) -> None:
     # A supply or clock that the power set does not cover is a gap in the joules, not in the run.
     try:
         energy_j, gap = bench.energy_j, None
@@ -455,6 +457,8 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
                 "last_reset": bench.machine.last_reset(),
                 "uart": {name: data.decode("utf-8", errors="replace") for name, data in bench.received.items()},
                 "semihosting": bench.console.decode("utf-8", errors="replace"),
+                "uart_baud": bench.machine.baud,
+                "uart_framing_errors": bench.machine.framing_errors,
                 "lints": bench.machine.lints(),
             },
         )
@@ -472,11 +476,57 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
         err.print(f"{name}: {shown_j}", markup=False)
     if (resets := bench.explain_resets()) and ended.why != "reset loop":
         err.print(resets, style="bold", markup=False)
+    if _is_unexpected(bench):
+        err.print(
+            "[bold]warning:[/] an interrupt that the program has no handler for was taken, and the CPU stays in "
+            "sunseal_unexpected: write the handler, or leave the interrupt disabled"
+        )
     for name, data in bench.received.items():
         if name != shown:
             err.print(f"{name} wrote {len(data)} bytes that are not shown; `--uart {name}` shows them")
+        _tell_rate(bench, name, baud if name == shown else None)
     for lint in bench.machine.lints():
         err.print(f"[bold]warning:[/] {escape(lint)}")
+
+
+def _is_unexpected(bench: Bench) -> bool:
+    """Say whether the CPU is where start-up code sends an interrupt without a handler."""
+    try:
+        trap = bench.machine.address("sunseal_unexpected")
+    except (SunsealError, EngineError):
+        return False
+    return trap <= bench.machine.registers["PC"] & ~1 < trap + 4
+
+
+STANDARD_BAUD = (
+    300, 600, 1200, 2400, 4800, 9600, 14_400, 19_200, 28_800, 31_250, 38_400, 56_000, 57_600, 76_800, 115_200, 128_000,
+    230_400, 250_000, 256_000, 460_800, 500_000, 921_600, 1_000_000, 2_000_000, 3_000_000
+)  # fmt: skip
+"""Rates that terminals and other chips can be set to."""
+MOST_OFF = 0.03
+"""How far a rate may be from one of them: a receiver samples the tenth bit half a bit, 5 %, from its edge."""
+
+
+def _tell_rate(bench: Bench, name: str, baud: int | None) -> None:
+    """Say how fast an interface wrote, and warn where that is no rate that somebody would read it at."""
+    rate = bench.machine.baud.get(name)
+    if not rate:
+        return
+    if baud is not None and abs(rate / baud - 1) > MOST_OFF:
+        err.print(
+            f"[bold]warning:[/] {name} wrote at {rate:,} baud, and the terminal read at {baud:,}: what it read is "
+            f"garbage, {bench.machine.framing_errors.get(name, 0)} bytes of it framing errors"
+        )
+        return
+    nearest = min(STANDARD_BAUD, key=lambda standard: abs(rate / standard - 1))
+    off = rate / nearest - 1
+    if abs(off) > MOST_OFF:
+        err.print(
+            f"[bold]warning:[/] {name} wrote at {rate:,} baud, {100 * abs(off):.0f} % from {nearest:,}, the nearest "
+            "usual rate: a terminal reads garbage"
+        )
+    else:
+        err.print(f"{name} wrote at {rate:,} baud", markup=False)
 
 
 def _show(name: str, data: bytes, shown: str | None) -> None:

@@ -25,6 +25,7 @@ from sunseal.kit import chips
 from sunseal.kit.chips import Block, ChipError, Register
 
 INTRINSICS = Path(__file__).resolve().parent / "templates" / "msp430_intrinsics.h"
+CMSIS = INTRINSICS.parent / "cmsis_core.h"
 OLD_NAMES = {"msp430f1611": "msp430x16x.h", "msp430f5438a": "msp430x54xA.h"}
 """What programs of before 2010 include instead."""
 
@@ -57,7 +58,8 @@ def _items_of(line: str, block: Block) -> Iterator[tuple[str, int | str | Regist
 
 def _value(told: str, i: int) -> int | str | range:
     if field := re.fullmatch(r"(\d+)\*(\d+)", told):
-        return range(0, int(field[2]) << int(field[1]), 1 << int(field[1]))
+        shift = int(field[1]) + i * (int(field[2]) - 1).bit_length()
+        return range(0, int(field[2]) << shift, 1 << shift)
     if told.startswith("0x"):
         return int(told, 16)
     return 1 << int(told) + i if told.isdigit() else _counted(told)[i]
@@ -136,9 +138,73 @@ def msp430(chip: dict[str, Any], told: dict[str, Any]) -> list[str]:
     return [*lines, *(f"#define {name} ((volatile {of} *)&{name}0)" for name, of in arrays.items())]
 
 
-def folder(chip: dict[str, Any], header: str) -> dict[str, str]:
+EXCEPTIONS = {"NMI": -14, "HardFault": -13, "MemManage": -12, "BusFault": -11, "UsageFault": -10}
+EXCEPTIONS |= {"SVCall": -5, "DebugMon": -4, "PendSV": -2, "SysTick": -1}
+"""The core's exceptions as CMSIS names and numbers them (DDI0403, B1.5.2)."""
+
+
+def _structure(kind: str, block: Block, arrays: dict[str, list[str]]) -> Iterator[str]:
+    """Write a block's registers as CMSIS has them: a structure, what lies between them reserved."""
+    at = block.base
+    yield "typedef struct {"
+    members = {names[0]: f"{array}[{len(names)}]" for array, names in arrays.items()}
+    within = {name for names in arrays.values() for name in names[1:]}
+    for r in sorted(block.registers, key=lambda r: r.address):
+        name = r.name.partition("_")[2]
+        if r.address > at:
+            yield f"    uint8_t reserved{at - block.base:X}[{r.address - at}];"
+        if name not in within:
+            yield f"    __IO uint32_t {members.get(name, name)};"
+        at = r.address + 4
+    yield f"}} {kind}_TypeDef;"
+
+
+def stm32(chip: dict[str, Any], told: dict[str, Any]) -> list[str]:
+    """Write an STM32's registers, bits, interrupts and handlers as CMSIS names them."""
+    kinds = {instance["name"]: str(instance["kind"]).upper() for instance in chip["block"]}
+    numbers = {name.upper(): n for name, n in chips.interrupts(chip).items() if name.lower() not in ("reset",)}
+    numbers = dict(sorted((EXCEPTIONS | numbers).items(), key=lambda i: i[1]))
+    lines = ["typedef enum {", *(f"    {name}_IRQn = {n}," for name, n in numbers.items()), "} IRQn_Type;", ""]
+    lines += ['#include "cmsis_core.h"']
+    known: set[str] = set()
+    for block in (b for b in chips.blocks(chip, told) if b.name in kinds):
+        kind = kinds[block.name]
+        if kind not in known:
+            lines += ["", f"/* {block.source}. */", *_structure(kind, block, told["arrays"].get(kind, {}))]
+            for name, value in items(block):
+                if isinstance(value, range):
+                    mask, shift = value.stop - value.step, value.step.bit_length() - 1
+                    lines += [
+                        f"#define {name}_{i} 0x{value.step << i:X}UL" for i in range((mask >> shift).bit_length())
+                    ]
+                elif isinstance(value, int):
+                    mask, shift = value, max(0, (value & -value).bit_length() - 1)
+                lines += [f"#define {name} 0x{mask:X}UL", f"#define {name}_Msk {name}", f"#define {name}_Pos {shift}U"]
+            named = {line.split()[1] for line in lines if line.startswith("#define")}
+            lines += [f"#define {bit} 0x{value:X}UL" for bit, value in block.bits.items() if bit not in named]
+        known.add(kind)
+        lines.append(f"#define {block.name.upper()} (({kind}_TypeDef *)0x{block.base:08X}UL)")
+    lines += ["", "/* Handlers by CMSIS's names. */"]
+    return [
+        *lines,
+        *(
+            f"#define {name.replace('SVCall', 'SVC')}_IRQHandler sunseal_isr_{16 + n}"
+            if n >= 0
+            else f"#define {name.replace('SVCall', 'SVC')}_Handler sunseal_isr_{16 + n}"
+            for name, n in numbers.items()
+        ),
+    ]
+
+
+def folder(chip: dict[str, Any], told: dict[str, Any], header: str) -> dict[str, str]:
     """Return the files of a kit's include/, by name: of an MSP430 `<msp430.h>`, what it includes, old names of it."""
     files = {f"{chip['name']}.h": header}
+    if chip["family"] == "stm32l4":
+        lines = stm32(chip, told)
+        guarded = ["#ifndef SUNSEAL_STM32L476XX_H", "#define SUNSEAL_STM32L476XX_H", "", *lines, "", "#endif", ""]
+        files["stm32l476xx.h"] = "\n".join(["/* As STMicroelectronics' CMSIS header of this name. */", *guarded])
+        files["stm32l4xx.h"] = '#include "stm32l476xx.h"\n'
+        files["cmsis_core.h"] = CMSIS.read_text(encoding="utf-8")
     if chip["core"] in chips.MSP430:
         here = f'#include "{chip["name"]}.h"\n'
         flags = {"C": 0x0001, "Z": 0x0002, "N": 0x0004, "V": 0x0100}

@@ -68,7 +68,8 @@ def header(name: str) -> str:
 
 def include(name: str) -> dict[str, str]:
     """Return the files of a kit's include/: the chip's header, and makers' as other people's programs name them."""
-    return maker_headers.folder(device(name), header(name))
+    chip = device(name)
+    return maker_headers.folder(chip, family(str(chip["family"])), header(name))
 
 
 def _core_lines(chip: dict[str, Any]) -> list[str]:

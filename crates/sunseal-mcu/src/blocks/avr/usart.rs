@@ -9,6 +9,7 @@ use sunseal_registers::atmega128::usart::*;
 use sunseal_trace::Picos;
 
 use super::Cx;
+use crate::blocks::serial::{Incoming, Sampling};
 use crate::clock::Line;
 
 const UPM: u8 = 0x30;
@@ -43,10 +44,9 @@ pub(crate) struct Usart {
     /// A byte that waits, and one that goes out with its end.
     waiting: Option<u8>,
     sending: Option<(u8, u128)>,
-    /// Bytes received: two, and a third in the shift register.
-    received: VecDeque<u8>,
-    /// Bytes that come in, with the time their last bit ends.
-    incoming: VecDeque<(u128, u8)>,
+    /// Bytes received, with their framing errors: two, and a third in the shift register.
+    received: VecDeque<(u8, bool)>,
+    pub incoming: Incoming,
 }
 
 impl Usart {
@@ -59,13 +59,26 @@ impl Usart {
         *self = Self { incoming, ..Self::new() };
     }
 
+    /// clk_I/O ticks of a bit.
+    fn bit_ticks(&self) -> u64 {
+        (u64::from(self.ubrr) + 1) * if self.u2x { 8 } else { 16 }
+    }
+
+    /// Bits of data and of parity.
+    fn format(&self) -> (u32, u32) {
+        (5 + u32::from(self.c >> 1 & 3), u32::from(self.c & UPM != 0))
+    }
+
     /// clk_I/O ticks of a frame.
     pub fn frame_ticks(&self) -> u64 {
-        let bit = (u64::from(self.ubrr) + 1) * if self.u2x { 8 } else { 16 };
-        let data = 5 + u64::from(self.c >> 1 & 3);
-        let parity = u64::from(self.c & UPM != 0);
+        let (data, parity) = self.format();
         let stop = 1 + u64::from(self.c & USBS != 0);
-        (1 + data + parity + stop) * bit
+        (u64::from(1 + data + parity) + stop) * self.bit_ticks()
+    }
+
+    /// How long a bit takes.
+    pub fn bit_ps(&self, io: &Line) -> u128 {
+        io.lasting(self.bit_ticks()).unwrap_or(0)
     }
 
     fn data_mask(&self) -> u8 {
@@ -76,28 +89,29 @@ impl Usart {
         self.sending = Some((byte, io.time_of(tick + self.frame_ticks()).0));
     }
 
-    pub fn uart_in(&mut self, time: Picos, byte: u8) {
-        let place = self.incoming.partition_point(|e| e.0 <= time.0);
-        self.incoming.insert(place, (time.0, byte));
+    pub fn uart_in(&mut self, time: Picos, byte: u8, bit_ps: u128) {
+        self.incoming.push(time, byte, bit_ps);
     }
 
     pub fn next_event(&self) -> Option<Picos> {
         let tx = self.sending.map(|s| s.1).filter(|&t| t != u128::MAX);
-        let rx = self.incoming.front().map(|e| e.0);
-        tx.into_iter().chain(rx).min().map(Picos)
+        tx.into_iter().chain(self.incoming.due()).min().map(Picos)
     }
 
     /// What is due at `t`; answers a byte that has left. `clocked`: clk_I/O runs.
     pub fn event(&mut self, t: Picos, io: &Line, clocked: bool) -> Option<u8> {
-        while self.incoming.front().is_some_and(|e| e.0 <= t.0) {
-            let Some((_, byte)) = self.incoming.pop_front() else { break };
-            if self.b & RXEN == 0 || !clocked {
+        let (data, parity) = self.format();
+        let on = self.b & RXEN != 0 && clocked;
+        let sampling = on.then(|| Sampling { bit_ps: self.bit_ps(io), data, parity });
+        self.incoming.listen(t, sampling);
+        while let Some(received) = self.incoming.take(t) {
+            if !on {
                 continue;
             }
             if self.received.len() == 3 {
-                self.overrun = true;
+                (self.overrun, self.incoming.overran) = (true, true);
             } else {
-                self.received.push_back(byte & self.data_mask());
+                self.received.push_back((received.byte & self.data_mask(), received.misframed));
             }
         }
         let (byte, end) = self.sending.take_if(|s| s.1 <= t.0)?;
@@ -123,7 +137,7 @@ impl Usart {
     pub fn may_interrupt(&self) -> bool {
         self.pending().is_some()
             || self.b & (TXCIE | UDRIE) != 0 && self.sending.is_some()
-            || self.b & RXCIE != 0 && self.b & RXEN != 0 && !self.incoming.is_empty()
+            || self.b & RXCIE != 0 && self.b & RXEN != 0 && self.incoming.due().is_some()
     }
 
     pub fn acknowledge(&mut self, source: Source) {
@@ -137,12 +151,13 @@ impl Usart {
         match reg {
             Reg::Udr => {
                 self.overrun = false;
-                self.received.pop_front().unwrap_or(0)
+                self.received.pop_front().map_or(0, |(byte, _)| byte)
             }
             Reg::A => {
                 flag(!self.received.is_empty(), RXC)
                     | flag(self.txc, TXC)
                     | flag(self.waiting.is_none(), UDRE)
+                    | flag(self.received.front().is_some_and(|(_, misframed)| *misframed), FE)
                     | flag(self.overrun, DOR)
                     | flag(self.u2x, U2X)
             }

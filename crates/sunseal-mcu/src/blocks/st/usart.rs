@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! USART as a UART (RM0351 chapter 40): asynchronous, both ways, 7 to 9 bits with or without parity.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_registers::stm32l4::usart::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
+use crate::blocks::serial::{Incoming, Sampling};
 use crate::clock::Line;
 
 const CR1_KNOWN: u32 = USART_CR1_UE
@@ -36,14 +35,14 @@ pub(crate) struct Usart {
     rtor: u32,
     gtpr: u32,
     rdr: u16,
-    /// ORE, RXNE and TC.
+    /// FE, ORE, RXNE and TC.
     flags: u32,
     tdr: Option<u16>,
     /// What is on its way out, and when its last bit ends.
     shifting: Option<(u16, u128)>,
     /// An idle frame goes out first, until then.
     idle_until: u128,
-    coming: VecDeque<(u128, u8)>,
+    pub coming: Incoming,
     clock: Line,
 }
 
@@ -61,21 +60,34 @@ impl Usart {
         self.cr1 & (USART_CR1_UE | side) == USART_CR1_UE | side
     }
 
-    /// Kernel clock ticks of a frame: start bit, data with parity, stop bits.
-    fn frame_ticks(&self) -> u64 {
-        let data = if self.cr1 & USART_CR1_M1 != 0 {
+    /// Bits between start and stop bit, parity's with them.
+    fn word_bits(&self) -> u32 {
+        if self.cr1 & USART_CR1_M1 != 0 {
             7
         } else if self.cr1 & USART_CR1_M0 != 0 {
             9
         } else {
             8
-        };
+        }
+    }
+
+    /// Kernel clock ticks of two bits.
+    fn two_bits_ticks(&self) -> u64 {
+        let (over8, brr) = (self.cr1 & USART_CR1_OVER8 != 0, u64::from(self.brr));
+        if over8 { brr & 0xFFF0 | (brr & 7) << 1 } else { 2 * brr }
+    }
+
+    /// Kernel clock ticks of a frame: start bit, data with parity, stop bits.
+    fn frame_ticks(&self) -> u64 {
         // Halves of bits.
         let stop = [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize];
-        let halves: u64 = 2 + 2 * data + stop;
-        let (over8, brr) = (self.cr1 & USART_CR1_OVER8 != 0, u64::from(self.brr));
-        let bit_halves = if over8 { brr & 0xFFF0 | (brr & 7) << 1 } else { 2 * brr };
-        (halves * bit_halves).div_ceil(4)
+        let halves: u64 = 2 + 2 * u64::from(self.word_bits()) + stop;
+        (halves * self.two_bits_ticks()).div_ceil(4)
+    }
+
+    /// How long a bit takes.
+    pub fn bit_ps(&self) -> u128 {
+        self.clock.lasting(self.two_bits_ticks()).unwrap_or(0) / 2
     }
 
     /// Begins the next frame, if there is one.
@@ -114,8 +126,8 @@ impl Usart {
     }
 
     /// A byte that arrives, its last bit ending at `time`.
-    pub fn uart_in(&mut self, time: Picos, byte: u8) {
-        self.coming.push_back((time.0, byte));
+    pub fn uart_in(&mut self, time: Picos, byte: u8, bit_ps: u128) {
+        self.coming.push(time, byte, bit_ps);
     }
 
     fn check(&self, cx: &Cx<'_>) -> Result<(), Fault> {
@@ -227,7 +239,7 @@ impl Block<Stm32> for Usart {
                 }
             }
             USART_ISR => {}
-            USART_ICR => self.flags &= !(bits & (USART_ISR_ORE | USART_ISR_TC)),
+            USART_ICR => self.flags &= !(bits & (USART_ISR_FE | USART_ISR_ORE | USART_ISR_TC)),
             USART_TDR => self.write_tdr(bits, cx)?,
             _ => return Err(cx.no_register()),
         }
@@ -240,16 +252,23 @@ impl Block<Stm32> for Usart {
 
     fn due(&self, _: &()) -> Option<Picos> {
         let sent = self.shifting.map(|(_, end)| end);
-        let come = self.coming.front().map(|(t, _)| *t);
-        sent.into_iter().chain(come).min().map(Picos)
+        sent.into_iter().chain(self.coming.due()).min().map(Picos)
     }
 
     /// Bytes that have arrived.
     fn advance(&mut self, _: &(), t: Picos) {
-        while let Some(&(_, byte)) = self.coming.front().filter(|(at, _)| *at <= t.0) {
-            self.coming.pop_front();
-            if !self.on(USART_CR1_RE) || !self.clock.is_running() {
+        let on = self.on(USART_CR1_RE) && self.clock.is_running();
+        let parity = u32::from(self.cr1 & USART_CR1_PCE != 0);
+        let data = self.word_bits().min(8 + parity) - parity;
+        let bit_ps = self.bit_ps();
+        self.coming.listen(t, (on && bit_ps != 0).then_some(Sampling { bit_ps, data, parity }));
+        while let Some(received) = self.coming.take(t) {
+            if !on {
                 continue;
+            }
+            let byte = received.byte;
+            if received.misframed {
+                self.flags |= USART_ISR_FE;
             }
             if self.flags & USART_ISR_RXNE == 0 {
                 self.rdr = byte.into();
@@ -258,6 +277,7 @@ impl Block<Stm32> for Usart {
                 self.rdr = byte.into();
             } else {
                 self.flags |= USART_ISR_ORE;
+                self.coming.overran = true;
             }
         }
     }
@@ -272,6 +292,8 @@ impl Block<Stm32> for Usart {
 
     fn may_ask(&self, _: &()) -> bool {
         self.cr1 & (USART_CR1_TCIE | USART_CR1_TXEIE) != 0 && self.shifting.is_some()
-            || self.on(USART_CR1_RE) && self.cr1 & USART_CR1_RXNEIE != 0 && !self.coming.is_empty()
+            || self.on(USART_CR1_RE)
+                && self.cr1 & USART_CR1_RXNEIE != 0
+                && self.coming.due().is_some()
     }
 }

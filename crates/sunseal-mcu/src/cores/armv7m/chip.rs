@@ -289,8 +289,8 @@ impl<S: Around> Chip for CortexM<S> {
         S::SERIALS
     }
 
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.soc.uart_in(serial, time, byte);
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128) {
+        self.soc.uart_in(serial, time, byte, bit_ps);
     }
 
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {

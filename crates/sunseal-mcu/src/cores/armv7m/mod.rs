@@ -396,7 +396,7 @@ pub(crate) trait Around: Bus + Sized {
     fn code(&self) -> [Range<u32>; 2];
     fn pin_level(&self, pin: Pin) -> bool;
     fn drive(&mut self, drives: Vec<Drive>);
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8);
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128);
     /// Wires ACLK to a capture input, where the chip has such timers.
     fn wire_aclk(&mut self, _timer: &str, _ccr: u8, _input: char) -> bool {
         false

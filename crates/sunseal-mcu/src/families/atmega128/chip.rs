@@ -342,9 +342,9 @@ impl Chip for Avr {
         &SERIALS
     }
 
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128) {
         if let Some(usart) = serial.checked_sub(1).and_then(|i| self.soc.regs.usarts.get_mut(i)) {
-            usart.uart_in(time, byte);
+            usart.uart_in(time, byte, bit_ps);
         }
     }
 

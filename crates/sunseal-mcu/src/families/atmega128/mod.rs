@@ -565,14 +565,22 @@ impl Soc {
             let clocked = self.regs.clocks.io.is_running();
             let io = self.regs.clocks.io;
             let frame = self.regs.usarts[i].frame_ticks();
-            if let Some(byte) = self.regs.usarts[i].event(t, &io, clocked) {
+            let sent = self.regs.usarts[i].event(t, &io, clocked);
+            let base = DATA_SPACE | u32::from([at::UDR0, at::UDR1][i]);
+            self.common.uart_slips(&mut self.regs.usarts[i].incoming, base, cycles);
+            if let Some(byte) = sent {
                 let start = io.time_of(io.ticks_at(t).saturating_sub(frame));
                 let drives = self.common.sent(1 + i, byte, start..t, cycles);
                 self.drive_all(drives, t);
                 let event = [Event::Usart0Byte, Event::Usart1Byte][i];
                 self.common.accounts.count(event);
                 let usci = SERIALS[1 + i].to_owned();
-                self.common.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
+                self.common.state.uart_log.push(UartByte {
+                    time_ps: t.0,
+                    usci,
+                    byte,
+                    bit_ps: self.regs.usarts[i].bit_ps(&io),
+                });
             }
         }
         match self.regs.adc.event(t) {
@@ -619,7 +627,7 @@ impl Soc {
     /// A part clocks a byte into the SPI slave, or has sent one to a USART.
     fn shifted_in(&mut self, serial: usize, byte: u8, t: Picos) -> u8 {
         if let Some(usart) = serial.checked_sub(1).and_then(|i| self.regs.usarts.get_mut(i)) {
-            usart.uart_in(t, byte);
+            usart.uart_in(t, byte, 0);
             return 0xFF;
         }
         // SS, PB0, selects a slave while it is low.

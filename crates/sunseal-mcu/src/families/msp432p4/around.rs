@@ -187,8 +187,8 @@ impl Around for Soc {
         self.r.blocks.dio[0].level(pin)
     }
 
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.r.blocks.eusci[serial].0.uart_in(time, byte);
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128) {
+        self.r.blocks.eusci[serial].0.uart_in(time, byte, bit_ps);
     }
 
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {

@@ -306,7 +306,11 @@ impl Soc {
 
     pub(super) fn eusci_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
         let base = self.map.base(Slot::eusci(i));
-        let Some(done) = self.r.blocks.eusci[i].0.event(t) else { return };
+        let mut c = cx!(self, base, cycles, t);
+        self.r.blocks.eusci[i].with(&mut c, |eusci, cx| eusci.listen(cx));
+        let done = self.r.blocks.eusci[i].0.event(t);
+        self.common.uart_slips(self.r.blocks.eusci[i].0.incoming(), base, cycles);
+        let Some(done) = done else { return };
         let which = Which { index: i, name: SERIALS[i], byte: eusci::BYTES[i], base };
         let eusci = &mut self.r.blocks.eusci[i].0;
         let drives = self.common.carry_out(eusci, which, done, (t, cycles));

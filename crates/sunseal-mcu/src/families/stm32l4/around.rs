@@ -150,9 +150,9 @@ impl Around for Soc {
         self.r.blocks.level(pin)
     }
 
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128) {
         if let Some(usart) = self.r.blocks.usart.get_mut(serial) {
-            usart.uart_in(time, byte);
+            usart.uart_in(time, byte, bit_ps);
             self.side.deadline = 0;
         }
     }

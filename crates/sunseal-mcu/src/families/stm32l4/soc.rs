@@ -292,10 +292,13 @@ impl Soc {
     }
 
     fn usart_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
+        let base = self.map.base(Slot::usart(i));
+        self.common.uart_slips(&mut self.r.blocks.usart[i].coming, base, cycles);
         while let Some((byte, end)) = self.r.blocks.usart[i].sent(t) {
             self.common.accounts.count(SERIAL_BYTE[i]);
             let name = SERIALS[i].to_owned();
-            self.common.state.uart_log.push(UartByte { time_ps: end.0, usci: name, byte });
+            let bit_ps = self.r.blocks.usart[i].bit_ps();
+            self.common.state.uart_log.push(UartByte { time_ps: end.0, usci: name, byte, bit_ps });
             let drives = self.common.sent(i, byte, end..end, cycles);
             self.drive(drives);
         }
