@@ -186,8 +186,6 @@ def _run() -> Schema:
         uart=told(table(TEXT), "What was written, by the interface."),
         uart_baud=told(table(WHOLE), "How fast it was written, in baud, by the interface."),
         uart_framing_errors=told(table(WHOLE), "Bytes without a stop bit that the terminal read, by the interface."),
-        uart_baud=told(table(null(NUMBER)), "How fast each interface wrote."),
-        uart_framing_errors=table(WHOLE),
         semihosting=TEXT,
         lints=TEXTS,
     )
