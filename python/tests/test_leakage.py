@@ -178,8 +178,11 @@ def test_the_command_prints_what_the_function_returns_and_draws_it(
     page, figure = tmp_path / "leakage.html", tmp_path / "leakage.svg"
     asked = ("--traces", "800", "--noise", "2", "--report", str(page), "--figure", str(figure))
     done = sunseal("coupon", "leakage", "--json", *asked)
-    assert done.status == 0, done.err
-    assert json.loads(done.out) == json.loads(json.dumps(played.as_json()))
+    # Traces of fixed and of random messages differ: a finding.
+    assert done.status == 1, done.err
+    told = json.loads(done.out)
+    assert told.pop("schema")["name"] == "coupon-leakage"
+    assert told == json.loads(json.dumps(played.as_json()))
     assert "<svg" in figure.read_text(encoding="utf-8")
     assert "making a coupon" in page.read_text(encoding="utf-8")
 

@@ -124,7 +124,8 @@ def _measure() -> Schema:
     from sunseal.measurement.measuring import Measurement
 
     rare = {name: maybe({"type": "object"}) for name in ("timing", "coprocessor")}
-    return of(Measurement, "lints", measurement_unit=maybe(table()), **rare)
+    unknown = maybe(told(TEXT, "What of the path to memory is not known, so that cycles may differ."))
+    return of(Measurement, "lints", measurement_unit=maybe(table()), memory_path=unknown, **rare)
 
 
 def _calls() -> Schema:
