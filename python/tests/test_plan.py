@@ -26,7 +26,6 @@ from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
 from sunseal.planner import (
     choosing,
-    lifetime,
     operations,
     plan,
     plan_confirm,
@@ -200,14 +199,11 @@ def test_a_start_is_paid_once(tmp_path: Path) -> None:
     (one,) = (s for s in supply.harvested(allow)[0] if s.output is None)
     climate = {"trace": str(evening(tmp_path))}
     lights = {one.panel: supply.light_in(climate, one.panel, tmp_path)}
-    # One begins at the restart voltage, at midnight; the other with a full store.
-    pair = [one, replace(one, store=replace(one.store, begin_j=one.store.full_j))]
-    year = supply.carried(pair, lights, 0.97).year
-    lows = year.lows(np.array([0, 1]), np.array([9e-6, 9e-6]))
-    assert lows[0, 0] < 0.0 < lows[0, 1], "only the first starts anew"
-    assert lows[1:, 0] == pytest.approx(lows[:-1, 1], rel=1e-9), (
-        "but for their first days, the one's worst and the other's best"
-    )
+    year = supply.carried([one], lights, 0.97).year
+    lows = year.lows(0, 9e-6)
+    # It goes empty in the first night, and is no lower for that once it has started anew.
+    assert lows[0] < 0.0 < lows[1], lows[:3]
+    assert lows[1:-1] == pytest.approx(np.full(len(lows) - 2, lows[-1]), rel=1e-3)
 
 
 def test_what_a_supply_carries_is_where_the_engines_year_ends(frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -301,22 +297,6 @@ def test_where_outages_are_allowed_the_hourly_year_is_never_the_kinder_one(tmp_p
         if hourly_w > 1e-7:
             parts.append(hourly_w / engines_edge_w(one, light.trace, 0.8, hourly_w))
     assert len(parts) >= 8 and max(parts) < 1.02, parts
-
-
-def test_a_battery_without_resistance_lasts_as_lifetime_says() -> None:
-    cell = lifetime.Cell.load("two-aa-piotrowski2006")
-    ideal = supply.Battery(cell, None, "direct", (0.0,) * len(cell.charge), 1.6)
-    cutoff_v = 2.4
-    share = ideal.share_above(np.array([cutoff_v]), np.array([1e-3]))
-    mean_v = ideal.mean_v(share)
-    above_j, below_j = (cell.capacity_c * part * mean_v for part in (share, 1.0 - share))
-    life = supply.life_s(above_j, np.array([1e-4]), cell.self_discharge_per_year, below_j)
-    use = lifetime.Use("sign", "telosb", 3.0, 6e-2, 1.0, 0.0, 0.0, 4e-5 * 600 / 599 * 0, 600.0)
-    assert life[0] == pytest.approx(lifetime.of(use, cell, cutoff_v).lifetime_s, rel=0.01)
-    # A cell's resistance only ever shortens it, and the more current the more.
-    weak = replace(ideal, ohms=(20.0,) * len(cell.charge))
-    shares = weak.share_above(np.full(3, cutoff_v), np.array([1e-4, 1e-3, 1e-2]))
-    assert share[0] > shares[0] > shares[1] > shares[2]
 
 
 # --- What would have to give way -------------------------------------------------------------
@@ -468,7 +448,7 @@ def test_a_plan_says_what_holds_at_the_low_end_and_what_it_costs_more(frame: pd.
         else:
             assert 1 + other.energy_margin >= 2 * margin and other.cost <= 1.1 * first.cost
     # What is told to hold does, asked anew, and the first does not.
-    rows = {plan.name_of(row): row for _, row in planned.front.iterrows()}
+    rows = {choosing.name_of(row): row for _, row in planned.front.iterrows()}
     for other in planned.beside:
         row = rows[other.name]
         case = uncertainty.Case(
@@ -816,7 +796,7 @@ def at_the_edge(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
         middle = math.sqrt(low * high)
         fine = one.drawn_w(row.mean_w.to_numpy() * middle, row.vcc_v.to_numpy()) <= most
         low, high = (middle, high) if fine[0] else (low, middle)
-    alone = supply.Carried(everything.carried.year, everything.carried.full_j[[i]], everything.carried.loads_w[[i]])
+    alone = everything.carried.only([i])
 
     def asked_for(part: float) -> sweep.Field:
         table = row.assign(**{name: row[name] * low * part for name in ("mean_w", "compute_w", "radio_w")})
@@ -937,7 +917,7 @@ def test_a_switching_output_needs_headroom() -> None:
     ]
     assert switching
     for one in switching:
-        edge_v = one.v_cut_v - 0.1
+        edge_v = one.engine.v_cut_v - 0.1
         assert one.carries(np.array([edge_v - 1e-6])).all()
         assert not one.carries(np.array([edge_v + 0.01])).any()
 

@@ -225,6 +225,7 @@ def _requirements() -> Schema:
             listen_for=_quantity("20ms"),
         ),
         climate=climate,
+        temperature={"type": ["number", "string"], "description": "Degrees Celsius, such as -20C."},
         battery=_table(["lifetime"], lifetime=_quantity("2years")),
         radio=_table(["part"], part=TEXT),
         bounds=_table([], mass_g=_number(0), volume_cm3=_number(0)),

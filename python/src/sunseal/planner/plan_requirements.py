@@ -104,6 +104,8 @@ class Requirements:
     survive_share: float
     safety: float
     lifetime_s: float | None
+    temperature_c: float
+    """Of battery and store."""
     flash_bytes: int | None
     ram_bytes: int | None
     allow: dict[str, tuple[str, ...]]
@@ -205,6 +207,12 @@ def _time(told: Any, where: str) -> float:
     return units.time_s(told, where) if isinstance(told, str) else _quantity("s")(told, where)
 
 
+def _temperature(told: Any, where: str) -> float:
+    if isinstance(told, str):
+        return units.temperature_c(told, where)
+    return units.degrees(_number(-math.inf)(told, where), where)
+
+
 def _bytes(told: Any, where: str) -> int:
     size = _quantity("B")(told, where)
     if size != int(size):
@@ -236,6 +244,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
     whole = _Table(told, "", file)
     name = whole.take("name", _text, Path(file).stem)
     power_set = whole.take("power_set", _text, "datasheet")
+    temperature_c = whole.take("temperature", _temperature, 25.0)
     security = whole.table("security")
     bits = security.need("bits", _whole(1), "the security level in bits, such as 128")
     security.end()
@@ -298,6 +307,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         survive_share=survive_share,
         safety=safety,
         lifetime_s=lifetime_s,
+        temperature_c=temperature_c,
         flash_bytes=flash_bytes,
         ram_bytes=ram_bytes,
         allow=allow,
