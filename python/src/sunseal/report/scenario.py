@@ -470,6 +470,9 @@ def _server_section(page: Page, closing: Mapping[str, Any]) -> None:
         ("refused", closing["refused"]),
         *((f"refused as {name}", n) for name, n in refused.items()),
     ]
+    for day in closing.get("ends", ()):
+        told = f"by the {day['reading']} reading of the panel: "
+        rows += [(told + name.replace("_", "-"), day[name]) for name in ("answered", "verified", "brown_outs")]
     tried = ", ".join(f"{a['what']}: {a['verdict_name']}" for a in closing["intruder"])
     tail = f" After the day somebody else sent the node's last report again ({tried})." if tried else ""
     bits = " and ".join(f"{n} at {b} bits" for b, n in closing["accepted_by_security_bits"].items())
