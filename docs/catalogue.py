@@ -52,7 +52,7 @@ def catalogue() -> str:
     whole = sum(state == "read" for *_, state, _ in found)
     head = (
         f"{len(found)} parts. Of {whole} every figure was read in the document that the file names; *recalled* has "
-        "figures written from memory of it, *assumed* some that no document prints. An answer says so of what it rests on."
+        "figures written from memory of it, *assumed* some that no document prints. An answer says what it rests on."
     )
     return "\n".join([head, "", table(("part", "kind", "what", "figures", "what was read"), found)])
 
@@ -72,7 +72,7 @@ def main(mode: str) -> int:
         PAGE.write_text(wanted, encoding="utf-8")
         return 0
     if text != wanted:
-        print(f"{PAGE} is not what docs/catalogue.py writes; run `docs/catalogue.py write`")  # noqa: T201
+        print(f"{PAGE} is not what docs/catalogue.py writes; run `docs/catalogue.py write`")
         return 1
     return 0
 

@@ -99,11 +99,11 @@ def test_times_are_typed_as_people_do(firmware: None, sunseal: Cli) -> None:
 
 
 def test_a_life_beyond_what_makers_promise_of_cells_is_said(firmware: None, sunseal: Cli) -> None:
-    asked = ("lifetime", "--board", "telosb", "--every", "1day", "--cutoff", "1.8V", "--sleep")
-    told = json.loads(sunseal(*asked, "8uW", "--json").out)
+    asked = ("lifetime", "--board", "telosb", "--every", "10days", "--cutoff", "1.8V", "--sleep")
+    told = json.loads(sunseal(*asked, "0.5uW", "--json").out)
     assert told["lifetime_s"] > 10 * 31_557_600
     assert "more than the ten that makers promise a cell on the shelf" in told["remark"]
-    assert "ageing is not" in " ".join(sunseal(*asked, "8uW").out.split())
+    assert "ageing is not" in " ".join(sunseal(*asked, "0.5uW").out.split())
     assert json.loads(sunseal(*asked, "80uW", "--json").out)["remark"] is None
 
 

@@ -38,7 +38,7 @@ def current_a(cell: Array, volts: float) -> float:
     for _ in range(70):
         mid = (low + high) / 2
         low, high = (mid, high) if over(mid) > 0 else (low, mid)
-    return (low + high) / 2
+    return float(low + high) / 2
 
 
 @pytest.mark.parametrize("part", [PANEL, "anysolar-kxob25-05x3f"])

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import Cli
 from sunseal import _engine, boards, part_files, part_fitting, places
+from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
 from sunseal.planner import lifetime
 from sunseal.planner import plan_supplies as supplies
@@ -375,20 +376,15 @@ def test_a_cell_that_discharges_itself_lasts_as_long_as_the_engine_plays_it(here
     done = sunseal("simulate", put(here / "d.toml", text), "--json")
     assert done.status == 0, done.err
     played_s = 86_400.0 * json.loads(done.out)["load"]["rounds"]
-    cell = lifetime.Cell.load("leaky")
     use = lifetime.Use("wait", "telosb", 3.05, 1e-9, 1e-3, 0.0, 0.0, 3.05e-6, 1e6)
-    assert lifetime.of(use, cell, 3.0).lifetime_s == pytest.approx(played_s, rel=0.005)
-    pack = supplies.Battery(cell, None, "direct", (0.0,) * len(cell.charge), 2.9)
-    share = pack.share_above(np.array([3.0]), np.array([1e-6]))
-    above_j, below_j = (cell.capacity_c * part * pack.mean_v(share) for part in (share, 1.0 - share))
-    planned_s = supplies.life_s(above_j, np.array([3.05e-6]), cell.self_discharge_per_year, below_j)
-    assert planned_s[0] == pytest.approx(played_s, rel=0.02)
+    asked = lifetime.Question(use, "leaky", 3.0)
+    assert lifetime.of(asked).lifetime_s == pytest.approx(played_s, rel=0.005)
     # More than all of it in a year is a rate like any other; less than none is not.
     put(here / "sunseal/parts/leaky.toml", CELL.replace("= 8.0", "= 120"))
-    assert 0 < lifetime.of(use, lifetime.Cell.load("leaky"), 3.0).lifetime_s < 0.4 * played_s
+    assert 0 < lifetime.of(asked).lifetime_s < 0.4 * played_s
     put(here / "sunseal/parts/leaky.toml", CELL.replace("= 8.0", "= -5"))
-    with pytest.raises(SunsealError, match="self_discharge_percent_per_year is -5; it must be zero or more"):
-        lifetime.Cell.load("leaky")
+    with pytest.raises(EngineError, match=r"leaky has self_discharge_per_s = -.*; it must be a number, zero or more"):
+        lifetime.of(asked)
 
 
 def test_a_fit_finds_the_panel_that_was_measured(here: Path, sunseal: Cli) -> None:

@@ -7,12 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sunseal as package
 from conftest import Cli, refused
-from sunseal import boards
-from sunseal.planner import asleep, radio
+from sunseal import _engine, boards
+from sunseal.errors import SunsealError
+from sunseal.planner import asleep, radio, sensors
 from sunseal.planner import plan_supplies as supplies
 
 GLIMPSE = {"periodic": {"on_w": 1e-3, "period_s": 1e6, "on_s": 1.0}}
@@ -47,7 +49,7 @@ def test_half_a_chip_costs_the_whole_of_it() -> None:
     """The BQ25570 draws 488 nA with its buck on and 445 nA with it off, whoever charges (SLUSBH2C, page 5)."""
 
     def always_a(charger: str | None, output: str | None) -> tuple[float, float]:
-        lit, dark, on, off = supplies.own_currents_a(charger, output)
+        lit, dark, on, off = _engine.own_currents_a(boards.library(), charger, output)
         assert lit == dark
         return lit + on, lit + off
 
@@ -60,7 +62,7 @@ def test_half_a_chip_costs_the_whole_of_it() -> None:
 def test_the_closed_loop_and_the_plan_take_the_same_current() -> None:
     """A day on a charged store without light: what the electronics took, over charge and time."""
     for charger in ("ti-bq25504", "ti-bq25570"):
-        lit, _, on, _ = supplies.own_currents_a(charger, "ti-bq25570")
+        lit, _, on, _ = _engine.own_currents_a(boards.library(), charger, "ti-bq25570")
         store = {"capacitor": "capxx-hw203", "charger": charger, "output": "ti-bq25570", "initial_v": 3.1}
         took_j = played({**store, "v_max_v": 4.0})["quiescent_j"]
         # The store falls from 3.1 to some 2.7 V; the charger's current goes with the voltage, as told at 2.8 V.
@@ -71,7 +73,7 @@ def test_the_closed_loop_and_the_plan_take_the_same_current() -> None:
 def test_the_shipped_example_buys_no_half_chip() -> None:
     """Its winner once had the BQ25570's buck, at no current of its own, behind a BQ25504."""
     found, _ = supplies.harvested({"capacitors": ["capxx-hw203"]})
-    own_w = {(s.harvester, s.output): s._own_w(3.0) for s in found}
+    own_w = {(s.harvester, s.output): s.drawn_w(np.zeros(1), np.full(1, 2.0))[0] for s in found}
     assert own_w["ti-bq25504", "ti-bq25570"] > own_w["ti-bq25570", "ti-bq25570"]
 
 
@@ -151,3 +153,49 @@ def test_a_dictionary_sees_the_parts_beside_it_as_a_file_does(here: Path, sunsea
     file = put(here / "own.toml", text + f"[load]\nsteps = [{steps}]\n")
     assert package.simulate(file).record["energy"]["supply"]["leak_j"] == of_dictionary
     assert of_dictionary > 5 * played({**supply, "capacitor": "capxx-hw203"})["leak_j"]
+
+
+# --- Other sources, other loads --------------------------------------------------------------
+
+
+def test_a_source_gives_a_quarter_of_its_square_over_its_resistance() -> None:
+    """At half of the open circuit; the charger takes it there, and what it does not take is booked."""
+    store = {"capacitor": "eaton-pb-0f47", "charger": "ltc3108", "output": "ti-tps7a02", "initial_v": 3.2}
+    sums = played(store, 3600.0, harvest={"source": {"v_oc_v": [0.1], "r_ohm": [3.0]}})
+    assert sums["panel_j"] == pytest.approx(0.1**2 / 4 / 3.0 * 3600.0, rel=1e-6)
+    assert abs(sums["mppt_j"]) < 1e-6 * sums["panel_j"] and sums["charger_j"] > 0.5 * sums["panel_j"]
+    # Half the time at half the voltage.
+    less = {"source": {"time_s": [0.0, 1800.0], "v_oc_v": [0.1, 0.05], "r_ohm": [3.0, 3.0]}}
+    assert played(store, 3600.0, harvest=less)["panel_j"] == pytest.approx(0.625 * sums["panel_j"], rel=1e-6)
+
+
+def test_a_sensor_is_what_its_file_says() -> None:
+    read = sensors.of_parts(["tmp117", "sht31"], 3.0)
+    assert read.idle_w == pytest.approx(0.35e-6 * 3.0)
+    assert read.reading_j == pytest.approx((134.85e-6 * 15.5e-3 + 599.8e-6 * 12.5e-3) * 3.0)
+    for part, vcc_v, says in (("ds18b20", 2.2, "works at 3 to 5.5 V"), ("cr2032", 3.0, "cannot be priced as a sensor")):
+        with pytest.raises(SunsealError, match=says):
+            sensors.of_parts([part], vcc_v)
+
+
+def test_a_board_carries_another_radio_where_it_has_pins() -> None:
+    own, other = (radio.of_board("telosb", name) for name in (None, "sx1276-sf9"))
+    assert (own.name, other.name) == ("cc2420", "sx1276-sf9")
+    drawn = [asleep.of_board("telosb", 3.0, "datasheet", name).radio_w[0] for name in (None, "sx1276-sf9")]
+    assert drawn == pytest.approx([0.02e-6 * 3.0, 0.2e-6 * 3.0])
+    # Whole symbols: one byte more is nothing, or a block of five symbols of 4.096 ms.
+    steps = {round((other.airtime_s(n + 1) - other.airtime_s(n)) / 4.096e-3, 6) for n in range(5, 61)}
+    assert steps == {0.0, 5.0}
+    line = radio.prices(other, 13)
+    for body in (1, 20, 55, 56, 57, 300):
+        packets = -(-body // 56)
+        straight_s = body * line.byte_s + packets * line.packet_s + line.message_s * -(-packets // 16)
+        assert 0.0 <= straight_s - line.exchange(body).time_s < packets * 11 * 4.096e-3
+    for board, name, says in (
+        ("msp430fr5969-launchpad", "cc1101-868-1k2", "has no pins for a radio"),
+        ("telosb", "cc1000-868", "has no pin for pale"),
+        ("telosb", "sx1276", "name one of sx1276-sf7"),
+        ("telosb", "sx9999", "unknown radio"),
+    ):
+        with pytest.raises((SunsealError, _engine.EngineError), match=says):
+            radio.of_board(board, name)

@@ -23,6 +23,7 @@ from sunseal.cli import app
 from sunseal.cli import plan as plan_command
 from sunseal.measurement import leakage, oracle, precomputable, randomness
 from sunseal.measurement.lasting import Least
+from sunseal.papers.evidence import Evidence
 from sunseal.planner.plan_confirm import Confirmed
 from sunseal.planner.plan_confirm import Row as Played
 from sunseal.report import verdict_files
@@ -31,6 +32,7 @@ from sunseal.verdicts import NOTHING, STATUS, Finding, Verdict
 from test_injecting import BOARD, IDLE, NAIVE, SOUND, Build, build  # noqa: F401  # a fixture
 
 QUICK = settings(max_examples=40, deadline=None)
+BY_RULE = Evidence("independent", "", "", "", (), "")
 texts = st.sampled_from(["a", "b <&>", "\x1f\ufffe", "sum.c:3", "é"])
 findings = st.builds(Finding, texts, texts, texts)
 verdicts = st.builds(
@@ -87,7 +89,7 @@ def secret_that_is_never_read(sunseal: Cli, _: Build) -> Outcome:
 
 
 def undrawn() -> Verdict:
-    row = published.Row("drawn", None, 1.0, "J", published.NOT_PRINTED, "not_printed")
+    row = published.Row("drawn", None, 1.0, "J", published.NOT_PRINTED, BY_RULE)
     return published.judged([published.Reproduction("a/b", "", "", [row], "")])
 
 
@@ -237,7 +239,7 @@ def test_findings_of_the_other_commands() -> None:
     assert doctor.judged([*there, dataclasses.replace(there[1], ok=False)]).exit_status == 1
     verdicts = {published.NOT_MET: 1, published.NOT_COMPUTED: 3, published.NO_TOOLS: 3, published.AGREES: 0}
     for word, status in verdicts.items():
-        row = published.Row("r", 1.0, 1.0, "J", word, "independent")
+        row = published.Row("r", 1.0, 1.0, "J", word, BY_RULE)
         right = dataclasses.replace(row, verdict=published.AGREES)
         assert published.judged([published.Reproduction("a/b", "", "", [row, right], "")]).exit_status == status
 

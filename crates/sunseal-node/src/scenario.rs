@@ -54,6 +54,9 @@ pub struct Scenario {
     pub start_s: f64,
     /// How long it lasts.
     pub duration_s: f64,
+    /// What ends it before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// Temperature of chip and store; 25 degrees Celsius if absent.
     pub temperature_c: Option<f64>,
     /// `"none"`: the board without its radio. A part: that on the board's pins. A table: part and pins, as in a board's
@@ -99,6 +102,14 @@ pub struct Scenario {
     /// Where it was read, for messages.
     #[serde(skip)]
     pub source: String,
+}
+
+/// What ends a run before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// The output is cut off for the first time.
+    FirstCut,
 }
 
 /// What a symbol is given.

@@ -57,13 +57,18 @@ pub(crate) struct Converter<'a> {
     rail_w: f64,
     /// What it takes, where that is the same at every open voltage.
     taken_w: Option<(f64, f64)>,
+    /// Where the current of a load without turns lies in the efficiency's table.
+    place: Option<(usize, f64)>,
 }
 
 impl<'a> Converter<'a> {
     pub fn new(efficiency: &'a Efficiency, rail_v: f64, turns: &'a [Turn]) -> Self {
         let rail_w = turns.iter().map(|t| t.share * t.load.vcc_w).sum();
-        let mut made = Self { efficiency, rail_v, turns, rail_w, taken_w: None };
+        let mut made = Self { efficiency, rail_v, turns, rail_w, taken_w: None, place: None };
         made.taken_w = efficiency.is_constant().map(|_| made.taken_at(0.0));
+        if let ([turn], None) = (turns, made.taken_w) {
+            made.place = Some(efficiency.place_of(turn.load.vcc_w / rail_v));
+        }
         made
     }
 
@@ -76,7 +81,11 @@ impl<'a> Converter<'a> {
     fn taken_at(&self, open_v: f64) -> (f64, f64) {
         let of = |turn: &Turn| {
             let w = turn.load.vcc_w;
-            if w == 0.0 { 0.0 } else { w / self.efficiency.at(open_v, w / self.rail_v) }
+            let share = match self.place {
+                Some(place) => self.efficiency.at_place(open_v, place),
+                None => self.efficiency.at(open_v, w / self.rail_v),
+            };
+            if w == 0.0 { 0.0 } else { w / share }
         };
         if let [turn] = self.turns {
             return (of(turn), 0.0);
@@ -334,12 +343,19 @@ impl Net<'_> {
 
     /// Rates of the state.
     pub fn state_rates(&self, x: &State) -> State {
-        fn of<const N: usize>(net: &Net<'_>, x: &State) -> State {
+        self.all_rates(x).0
+    }
+
+    /// Rates of the state and of the integrals: leakage, series resistance, charged, from the source, drawn, at the
+    /// rail, taken by the electronics.
+    pub fn all_rates(&self, x: &State) -> (State, [f64; Q]) {
+        fn of<const N: usize>(net: &Net<'_>, x: &State) -> (State, [f64; Q]) {
             let branches: [Rated<'_>; N] =
                 std::array::from_fn(|k| Rated::of(&net.store.branches[k]));
             let mut all = [0.0; Store::MOST];
-            all[..N].copy_from_slice(&net.rates(&branches, &std::array::from_fn(|k| x[k])).0);
-            all
+            let (dx, q, _) = net.rates(&branches, &std::array::from_fn(|k| x[k]));
+            all[..N].copy_from_slice(&dx);
+            (all, q)
         }
         match self.store.branches.len() {
             1 => of::<1>(self, x),

@@ -72,8 +72,17 @@ impl Efficiency {
         if let Some(share) = self.is_constant() {
             return share;
         }
+        self.at_place(v_v, self.place_of(current_a))
+    }
+
+    /// Where a current lies between the printed ones.
+    pub(crate) fn place_of(&self, current_a: f64) -> (usize, f64) {
+        place(&self.ln_a, current_a.max(1e-12).ln())
+    }
+
+    /// At an input voltage and the place of a current.
+    pub(crate) fn at_place(&self, v_v: f64, (j, t): (usize, f64)) -> f64 {
         let (i, s) = place(&self.v_v, v_v);
-        let (j, t) = place(&self.ln_a, current_a.max(1e-12).ln());
         let along = |row: &[f64]| row[j] + (row[(j + 1).min(row.len() - 1)] - row[j]) * t;
         let (a, b) = (along(&self.share[i]), along(&self.share[(i + 1).min(self.share.len() - 1)]));
         a + (b - a) * s
@@ -227,6 +236,12 @@ impl Output {
 }
 
 impl Charger {
+    /// The store's voltage at which its cold start ends; 0 where it has none.
+    #[must_use]
+    pub fn cold_until_v(&self) -> f64 {
+        if let Self::Tracking { cold, .. } = self { cold.until_v } else { 0.0 }
+    }
+
     pub(crate) fn check(&self) -> Result<(), (&'static str, f64, String)> {
         match self {
             Self::Constant { efficiency, min_w } => {

@@ -11,6 +11,8 @@
 //!
 //! A coefficient that is missing is an error that names it, never a zero.
 
+mod battery;
+mod cell;
 mod chip;
 mod circuit;
 mod converter;
@@ -30,6 +32,8 @@ mod supply;
 pub mod units;
 mod weigh;
 
+pub use battery::{Battery, BatteryError, Use};
+pub use cell::{CellRate, CellTemperature};
 pub use chip::{ChipPart, OwnCurrents};
 pub use converter::{Charger, ColdStart, Efficiency, EfficiencyTable, Output};
 pub use harvest::{HarvestError, HarvestTrace};
@@ -47,7 +51,7 @@ pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, pow
 pub use storage::{Flow, Storage};
 pub use store::{Branch, Curve, Element, State, Store};
 pub use supply::{
-    Advance, Boundary, Load, RailAhead, Supply, SupplyConfig, SupplyError, SupplyState, SupplySums,
-    Turn, Turned, Unclosed,
+    Advance, Boundary, Cycle, Lasting, LitYear, Load, RailAhead, Supply, SupplyConfig, SupplyError,
+    SupplyState, SupplySums, Turn, Turned, Unclosed, Yearly,
 };
 pub use weigh::{Clock, CurvePoint, EnergyBreakdown, Item, ItemKind};

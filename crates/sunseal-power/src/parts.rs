@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use sunseal_data::{PART_KINDS, Room, Table, Value, from_table, sourced};
 
 use crate::{
-    Branch, Charger, ColdStart, Curve, Efficiency, EfficiencyTable, Element, Output, Store,
+    Branch, CellRate, CellTemperature, Charger, ColdStart, Curve, Efficiency, EfficiencyTable,
+    Element, Output, Store,
 };
 
 /// What is wrong with a part.
@@ -147,6 +148,10 @@ sourced! {
         /// Charge lost for each kelvin below 25 degrees.
         #[serde(default, rename = "capacity_percent_per_K_below")]
         pub capacity_percent_per_k_below: f64,
+        /// Charge and resistance over the temperature, where its sheet prints them: stands for the two above.
+        pub temperature: Option<CellTemperature>,
+        /// Charge over the mean current, where its sheet prints it.
+        pub rate: Option<CellRate>,
         /// Whether it may be charged.
         pub rechargeable: bool,
         /// Charging ends here (all cells).
@@ -170,16 +175,11 @@ impl CellPart {
     /// # Errors
     /// A clause if a curve is none.
     pub fn store(&self, temperature_c: f64) -> Result<Store, String> {
-        let cold_k = (25.0 - temperature_c).max(0.0);
+        let (left, harder) = self.temperature_shares(temperature_c)?;
         let n = f64::from(self.cells_in_series);
         let scaled = |points: &[[f64; 2]], by: f64| -> Vec<[f64; 2]> {
             points.iter().map(|[p, y]| [p / 100.0, y * by]).collect()
         };
-        let harder = 1.0 + self.r_percent_per_k_below / 100.0 * cold_k;
-        let left = 1.0 - self.capacity_percent_per_k_below / 100.0 * cold_k;
-        if left <= 0.0 {
-            return Err(format!("has no charge left at {temperature_c} degrees"));
-        }
         let warm =
             self.self_discharge_doubles_k.map_or(1.0, |k| ((temperature_c - 25.0) / k).exp2());
         let element = Element::Cell {

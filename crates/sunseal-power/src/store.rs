@@ -74,6 +74,11 @@ impl Curve {
         })
     }
 
+    fn scale(&mut self, by: f64) {
+        self.y.iter_mut().for_each(|y| *y *= by);
+        self.area.iter_mut().for_each(|(a, m)| (*a, *m) = (*a * by, *m * by));
+    }
+
     #[inline]
     fn piece(&self, x: f64) -> ([f64; 2], [f64; 2], usize) {
         let last = self.x.len() - 1;
@@ -267,6 +272,22 @@ impl Branch {
         (low + high) / 2.0
     }
 
+    /// States between which its laws are smooth, from empty to `full`.
+    pub(crate) fn knots(&self, full: f64) -> Vec<f64> {
+        let mut found = match &self.element {
+            Element::Cell { capacity_c, ocv_v, r_ohm } => {
+                ocv_v.x.iter().chain(&r_ohm.x).map(|share| share * capacity_c).collect()
+            }
+            Element::Derated { capacitance_f } => capacitance_f.x.clone(),
+            Element::Capacitor { .. } => Vec::new(),
+        };
+        found.extend([0.0, full]);
+        found.retain(|x| (0.0..=full).contains(x));
+        found.sort_by(f64::total_cmp);
+        found.dedup_by(|b, a| *b - *a <= 1e-12 * full);
+        found
+    }
+
     /// What an unreasonable step of the state would be.
     #[inline]
     pub(crate) fn scale(&self) -> f64 {
@@ -312,6 +333,21 @@ impl Store {
                 Some(crate::Storage { capacitance_f: *c0_f, esr_ohm: *r_ohm, leak_ohm: *leak_ohm })
             }
             _ => None,
+        }
+    }
+
+    /// Takes shares of its charge and of what it loses by itself.
+    pub(crate) fn scale(&mut self, charge: f64, leakage: f64) {
+        for b in &mut self.branches {
+            match &mut b.element {
+                Element::Cell { capacity_c, .. } => *capacity_c *= charge,
+                Element::Capacitor { c0_f, c1_f_per_v } => {
+                    (*c0_f, *c1_f_per_v) = (*c0_f * charge, *c1_f_per_v * charge);
+                }
+                Element::Derated { capacitance_f } => capacitance_f.scale(charge),
+            }
+            b.leak_ohm /= leakage;
+            b.self_discharge_per_s *= leakage;
         }
     }
 

@@ -8,12 +8,15 @@ mod books;
 mod charging;
 mod config;
 mod general;
+mod lasting;
 mod mode;
 mod plain;
 mod rail;
+mod repeat;
 mod solver;
 #[cfg(test)]
 mod tests;
+mod yearly;
 
 use std::sync::Arc;
 
@@ -21,7 +24,10 @@ use serde::{Deserialize, Serialize};
 
 pub use books::{SupplySums, Unclosed};
 pub use config::{SupplyConfig, SupplyError};
+pub use lasting::Lasting;
 pub use rail::RailAhead;
+pub use repeat::Cycle;
+pub use yearly::{LitYear, Yearly};
 
 use crate::circuit::{Pace, TOLERANCE};
 use crate::store::State;
@@ -141,6 +147,11 @@ impl Supply {
             let must = format!("the store lies between 0 and {} V", config.v_max_v);
             return Err(SupplyError { key: "initial_v", value: v_v, must });
         }
+        Ok(Self::unchecked(config, v_v))
+    }
+
+    /// The same of figures that were checked.
+    fn unchecked(config: SupplyConfig, v_v: f64) -> Self {
         let x = config.store.at_rest(v_v);
         let at = SupplyState {
             x,
@@ -155,7 +166,7 @@ impl Supply {
             balanced_j: 0.0,
             sums: SupplySums::default(),
         };
-        Ok(Self {
+        Self {
             solver: Choice::of(&config),
             pace: Pace::new(TOLERANCE),
             restart_v: config.v_on_v,
@@ -163,7 +174,12 @@ impl Supply {
             unclosed: None,
             config: Arc::new(config),
             at,
-        })
+        }
+    }
+
+    /// Whether it is a plain capacitor between converters of constant efficiency.
+    fn is_plain(&self) -> bool {
+        matches!(self.solver, Choice::Plain(_))
     }
 
     /// Where it stands, to go back to.

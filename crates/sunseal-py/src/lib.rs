@@ -7,6 +7,7 @@
 use pyo3::prelude::*;
 
 mod air;
+mod battery;
 mod board;
 mod device;
 mod error;
@@ -22,6 +23,7 @@ mod program;
 mod radio;
 mod scenario;
 mod view;
+mod yearly;
 
 #[pymodule]
 mod _engine {
@@ -31,6 +33,8 @@ mod _engine {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use air::{Air, Sent, capture};
+    #[pymodule_export]
+    use battery::Battery;
     #[pymodule_export]
     use board::{Board, levels};
     #[pymodule_export]
@@ -59,4 +63,6 @@ mod _engine {
     use scenario::{Scenario, simulate};
     #[pymodule_export]
     use view::View;
+    #[pymodule_export]
+    use yearly::Supply;
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use sunseal_node::{GatewayChoice, Node, Progress, play_load};
+use sunseal_node::{GatewayChoice, Node, Progress, Until, play_load};
 use sunseal_power::{HarvestError, HarvestTrace, TwoDiode};
 
 use crate::device::{self, OnBus, Raised};
@@ -71,6 +71,11 @@ impl Scenario {
         self.changed(|s| s.seed = seed)
     }
 
+    /// The same at another temperature of chip and store, in degrees Celsius.
+    fn at_temperature(&self, temperature_c: f64) -> Self {
+        self.changed(|s| (s.temperature_c, s.supply.temperature_c) = (Some(temperature_c), None))
+    }
+
     /// The same, with the energy told by function, and with a window from one time to another in seconds.
     fn observed(&self, functions: bool, window: Option<(f64, f64)>) -> PyResult<Self> {
         let changed = self.changed(|s| {
@@ -79,6 +84,14 @@ impl Scenario {
         });
         changed.inner.check(&changed.inner.source).map_err(refuse)?;
         Ok(changed)
+    }
+
+    /// The same, ended before its time by this: `first-cut`.
+    fn ending(&self, until: &str) -> PyResult<Self> {
+        let until: Until = serde_json::from_value(until.into()).map_err(|_| {
+            EngineError::new_err(format!("a run ends until `{until}` by nothing; it is first-cut"))
+        })?;
+        Ok(self.changed(|s| s.until = Some(until)))
     }
 
     /// The same with a gateway at `host:port`.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import boards, citing, places, requests
+from sunseal import boards, citing, places, requests, units
 from sunseal.asking import answers
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
@@ -132,7 +132,7 @@ def size(to: requests.Size) -> Sized:
     `radio_j` is its energy instead; a board without a radio sends nothing. `sleep_w` is else the board's own asleep,
     `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel. `supply` names the
     board whose harvester, store and panel are taken, else its own. A coprocessor is switched off between uses, or
-    left on where that takes less.
+    left on where that takes less. `temperature_c` is the store's.
     """
     from sunseal.loop import fleet as fleets
     from sunseal.planner import asleep, radio, sensors
@@ -175,6 +175,8 @@ def size(to: requests.Size) -> Sized:
         efficiency=own["charge_efficiency"],
         lender=to.supply,
         others=[d for d in ways if d is not demand],
+        vcc_v=m.vcc_v,
+        temperature_c=to.temperature_c,
     )
     cited = m.cite() + citing.of(
         power_sets=asleep.power_sets(board, to.radio),
@@ -198,12 +200,13 @@ def _carried(board: str, other: str | None, sensors: Sequence[str]) -> list[str]
 def plan(to: requests.Plan) -> Planned:
     """Find the cheapest nodes that meet requirements, with their margins and what these depend on.
 
-    `requirements` is a file or its tables; `best` how many to offer; `check` plays a harvested one through its year.
+    `requirements` is a file or its tables; `best` how many to offer; `check` plays a harvested one through its
+    year; `temperature_c` of battery and store goes before that of the requirements.
     """
     from sunseal.planner import plan as planning
 
     wanted = Path(to.requirements) if isinstance(to.requirements, str) else to.requirements
-    return planning.plan(wanted, best=to.best, check=to.check)
+    return planning.plan(wanted, best=to.best, check=to.check, temperature_c=to.temperature_c)
 
 
 ACCELERATED = 1000.0
@@ -216,8 +219,9 @@ def lifetime(to: requests.Life) -> Lifetime:
 
     `every_s` 0 is without pause; `bits` are sent with each operation at `dbm` and `receives` bits come in, both in
     the link layer's packets with their answers; with each of its own messages the node passes `hops` of others on;
-    `accelerator_j` is the operation's energy in hardware instead; `converter` is switched on below the cut-off, such
-    as `ti-tps61000`.
+    `accelerator_j` is the operation's energy in hardware instead; `converter` stands behind the cells: one that assists
+    is switched on below the cut-off, such as `ti-tps61000`, a linear one always regulates. It ends where the heaviest
+    pulse first pulls the rail below `cutoff_v`, or below what chip or radio needs if that is more, at `temperature_c`.
     """
     from sunseal.planner import asleep, radio, sensors, sweep
     from sunseal.planner import lifetime as life
@@ -232,6 +236,11 @@ def lifetime(to: requests.Life) -> Lifetime:
         sent, received = prices.exchange(math.ceil(to.bits / 8)), prices.exchange(math.ceil(to.receives / 8))
     sleep = asleep.of_board(board, m.vcc_v, to.power, to.radio) if to.sleep_w is None else None
     between, read = _between(to, m.vcc_v), sensors.of_parts(to.sensors, m.vcc_v)
+    pulse_w, sending = 0.0, sent is not None and sent.packets + (received.packets if received else 0) > 0
+    beside_w = sleep.beside_w[0] if sleep else 0.0
+    if sending:
+        pulse_w = prices.heaviest_w + beside_w
+    _, high_v = sweep.rail_limits(board, sending, to.radio)
     use = life.Use(
         operation=to.workload,
         board=board,
@@ -244,24 +253,21 @@ def lifetime(to: requests.Life) -> Lifetime:
         radio_s=(1 + 2 * hops) * sent.time_s + received.time_s if sent and received else 0.0,
         sleep_w=(sleep.total_w[0] if sleep else to.sleep_w or 0.0) + read.idle_w,
         period_s=to.every_s,
-        beside_w=sleep.beside_w[0] if sleep else 0.0,
+        beside_w=beside_w,
         coprocessor_j=between.energy_j(to.every_s - m.time_s) if between else 0.0,
+        pulse_w=pulse_w,
+        needs_v=sweep.needs_v(board, m.freq_hz, to.power, sending, to.radio),
+        freq_hz=m.freq_hz,
     )
-    boost = None if to.converter is None else life.Boost.load(to.converter)
-    cell = life.Cell.load(part)
-    low_v, high_v = sweep.rail_limits(board, sent is not None, to.radio)
-    levels = measuring.PowerSet(to.power, board).inner.levels()
-    low_v = max(low_v, min((v for f, v, _ in levels if f >= m.freq_hz), default=low_v))
-    found = life.of(use, cell, to.cutoff_v, boost)
+    temperature_c = life.WARM_C if to.temperature_c is None else units.degrees(to.temperature_c, "temperature_c")
+    asked = life.Question(use, part, to.cutoff_v, to.converter, temperature_c)
+    found = replace(life.of(asked), supply_remark=life.remarks(asked, high_v))
     cited = m.cite() + citing.of(
         power_sets=asleep.power_sets(board, to.radio),
         parts=filter(None, (part, to.converter, *_carried(board, to.radio, to.sensors))),
         papers=["piotrowski2006"],
     )
-    remark = life.beyond_limits(use, cell, to.cutoff_v, (low_v, high_v), m.freq_hz)
-    return replace(
-        found, measured=m, asleep=sleep, exchange=sent, between=between, supply_remark=remark, citations=cited
-    )
+    return replace(found, measured=m, asleep=sleep, exchange=sent, between=between, citations=cited)
 
 
 @dataclass(frozen=True)
@@ -295,11 +301,13 @@ class FleetRun:
 def run_fleet(to: requests.Fleet) -> FleetRun:
     """Play a fleet file; with a `folder` its pieces are kept there and an interrupted run goes on.
 
-    `seed`, of what the nodes draw, goes before the file's.
+    `seed`, of what the nodes draw, goes before the file's, and so does `temperature_c` of their stores.
     """
     from sunseal.loop import fleet as fleets
 
     fleet = fleets.load(Path(to.path), seed=to.seed)
+    if to.temperature_c is not None:
+        fleet = replace(fleet, scenario=fleet.scenario.at_temperature(to.temperature_c))
     kept = tempfile.TemporaryDirectory(prefix="sunseal-") if to.folder is None else nullcontext(to.folder)
     with kept as folder, places.beside(fleet.scenario.folder):
         rows = fleets.run(fleet, Path(folder), jobs=to.jobs, dask=to.dask, heard=to.heard)

@@ -158,6 +158,13 @@ ADC = Option(
     metavar="CHANNEL=VOLTAGE",
 )
 SLEEP = Option("--sleep", "Power between operations; else the board's, asleep.", read=quantity("W", zero=True))
+TEMPERATURE = Option(
+    "--temperature",
+    "Of battery and store, such as -20C; else 25 degrees.",
+    read=units.temperature_c,
+    min=units.COLDEST_C,
+    max=units.WARMEST_C,
+)
 DBM = Option("--dbm", "Output power of the radio; else 0 dBm, or the least above it that it has.", int)
 GOLDEN = Option("--golden", "Symbol that must then hold what it holds uninterrupted. Repeatable.", list[str])
 HOLD = Option("--hold", "Object that is as in the image in each life: a count of lives. Repeatable.", list[str])

@@ -34,6 +34,7 @@ from sunseal.units import duration, show
 CHALLENGES = 24
 NODE_NAME = "demo"
 ACCEPTED = 0
+YEAR_S = 365.25 * harvest.DAY_S
 SIGNED_KINDS = ("response", "report")
 
 
@@ -372,6 +373,8 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("change of the store", joules(energy["stored_delta_j"])),
         ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
+        *([("first cut", f"after {_long(closing['first_cut_s'])}")] if "first_cut_s" in closing else []),
+        *_repeated(closing.get("repeated")),
         *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
         *_of_load(closing.get("load")),
         *of_coupons(closing.get("coupons")),
@@ -405,6 +408,21 @@ def _at_ends(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         more = f"{day['verified']} verified, {show(day['in_j'], 'J')} in"
         told.append((f"  by the {day['reading']} reading", f"{verdict(day)}; {more}"))
     return told
+
+
+def _repeated(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Say which part of a run was extrapolated."""
+    if told is None:
+        return []
+    cycles = f"{told['cycles']:,} cycles of load or of starts and cuts"
+    return [
+        ("  extrapolated", f"{cycles}, {_long(told['time_s'])} in all, each like those played before and behind it")
+    ]
+
+
+def _long(seconds: float) -> str:
+    """Write a time that may be years."""
+    return f"{seconds / YEAR_S:.3g} years" if seconds >= YEAR_S else duration(seconds)
 
 
 def of_coupons(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:

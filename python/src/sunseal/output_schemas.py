@@ -289,6 +289,7 @@ def _plan() -> Schema:
     from sunseal.planner.plan import Margin
     from sunseal.planner.plan_confirm import Row
     from sunseal.planner.relaxations import Relaxation
+    from sunseal.planner.surest import Beside
     from sunseal.planner.uncertainty import Swing
 
     ends = dict.fromkeys(("value", "low", "high"), null(NUMBER))
@@ -313,6 +314,7 @@ def _plan() -> Schema:
             qualifying=WHOLE,
             configurations=listed(configuration),
             runners_up=listed(keys(name=TEXT, words=TEXT)),
+            beside=listed(of(Beside)),
             relaxations=listed(of(Relaxation, sentence=TEXT)),
             remarks=TEXTS,
             sources=listed(source),
@@ -382,6 +384,7 @@ def _demo() -> Schema:
             challenges=table(ANY),
             accepted_by_security_bits=ANY,
             intruder=listed(attempt),
+            ends=maybe(told(listed({"type": "object"}), "The day at both ends of what the panel's sheet leaves open.")),
         ),
     )
 
@@ -566,7 +569,8 @@ def _randomness() -> Schema:
 
 
 def _reproduce() -> Schema:
-    from sunseal.published import CLASSES, VERDICTS
+    from sunseal.papers.evidence import CLASSES
+    from sunseal.published import VERDICTS
 
     row = keys(
         label=TEXT,
@@ -574,7 +578,12 @@ def _reproduce() -> Schema:
         ours=null(NUMBER),
         ratio=null(NUMBER),
         verdict=one_of(*VERDICTS),
-        class_=one_of(*CLASSES),
+        class_=told(one_of(*CLASSES), "By rule, from the coefficients."),
+        rule=told(TEXT, "Rule by which the class follows."),
+        task=told(TEXT, "Operation of ours whose figure stands beside the paper's."),
+        resources=told(TEXT, "Board, variant, voltage and clock that it runs with."),
+        coefficients=told(TEXTS, "Power sets that weigh it, with the anchors of theirs that were fitted."),
+        run=told(TEXT, "Identity of the run or fact that the figure rests on: rows of one run share it."),
         unit=TEXT,
         printed=told(null(TEXT), "What the paper prints, where that is a misprint."),
         note=TEXT,

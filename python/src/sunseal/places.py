@@ -23,6 +23,9 @@ T = TypeVar("T")
 OWN = "sunseal"
 """Name of the folder in the working directory, and in the user's data directory."""
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
+_Looked = dict[tuple[Path, ...], tuple[Path, ...]]
+_looked: ContextVar[_Looked | None] = ContextVar("looked", default=None)
+"""Which of the wanted folders there are, while one file is worked on: a plan asks tens of thousands of times."""
 
 
 def user_dir() -> Path:
@@ -48,11 +51,12 @@ def beside(folder: Path | None) -> Iterator[None]:
     if folder is None:
         yield
         return
-    token = _beside.set(folder.absolute())
+    token, looked = _beside.set(folder.absolute()), _looked.set({})
     try:
         yield
     finally:
         _beside.reset(token)
+        _looked.reset(looked)
 
 
 def own_folders() -> tuple[Path, ...]:
@@ -60,7 +64,13 @@ def own_folders() -> tuple[Path, ...]:
     near = _beside.get()
     named = tuple(os.environ.get(key, "") for key in ("XDG_DATA_HOME", "APPDATA", "HOME", "USERPROFILE"))
     wanted = _wanted(near, os.getcwd(), named)  # noqa: PTH109 - a plan asks ten thousands of times
-    return tuple(folder for folder in wanted if _readable(folder))
+    kept = _looked.get()
+    if kept is not None and wanted in kept:
+        return kept[wanted]
+    found = tuple(folder for folder in wanted if _readable(folder))
+    if kept is not None:
+        kept[wanted] = found
+    return found
 
 
 @lru_cache(maxsize=64)

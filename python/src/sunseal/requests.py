@@ -28,6 +28,7 @@ from sunseal.asking import (
     POWER,
     SEED,
     SLEEP,
+    TEMPERATURE,
     UNTIL,
     VARIANT,
     VCC,
@@ -191,6 +192,7 @@ class Plan:
     )
     _: KW_ONLY
     best: int = asked("--best", "How many configurations to offer.", int, min=1, default=5)
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
     check: bool = True
 
 
@@ -204,6 +206,7 @@ class Fleet:
     jobs: int | None = asked("--jobs", "Threads; else one a core.", int, min=1, default=None)
     dask: str | None = asked(DASK, default=None)
     seed: int | None = asked(SEED, default=None)
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
     heard: Callable[[int, int], None] | None = None
 
 
@@ -331,6 +334,7 @@ class Size(Work):
     )
     shading: float = asked(SHADING, default=1.0)
     year: bool = asked("--year/--no-year", "Play a typical year as well.", bool, default=True)
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
 
 
 @request
@@ -355,7 +359,10 @@ class Life(Work):
     accelerator_j: float | None = asked(
         "--accelerator", "Energy of the operation in hardware instead, such as 30uJ.", read=quantity("J"), default=None
     )
-    converter: str | None = asked("--converter", "Switched on below the cut-off, such as ti-tps61000.", default=None)
+    converter: str | None = asked(
+        "--converter", "Behind the cells: ti-tps61000 is switched on below the cut-off.", default=None
+    )
+    temperature_c: float | None = asked(TEMPERATURE, default=None)
 
 
 def _checks(path: Path) -> Fields:

@@ -91,6 +91,27 @@ def voltage_v(text: str, what: str = "--vcc") -> float:
     return parse(text, "V", what)
 
 
+def temperature_c(text: str, what: str = "--temperature") -> float:
+    """Read a temperature in degrees Celsius: `-20C`, `25degC`, `-20`."""
+    body = re.sub(r"(deg|\N{DEGREE SIGN})?\s*C$", "", text.strip()).strip()
+    try:
+        value = float(body)
+    except ValueError:
+        raise SunsealError(f"{what} `{text}` is not a temperature such as `-20C`") from None
+    return degrees(value, what)
+
+
+COLDEST_C, WARMEST_C = -60.0, 150.0
+
+
+def degrees(value: float, what: str) -> float:
+    """Return a temperature of electronics in degrees Celsius."""
+    if not COLDEST_C <= value <= WARMEST_C:
+        span = f"between {COLDEST_C:g} and {WARMEST_C:g} degrees Celsius"
+        raise SunsealError(f"{what} is {value:g} degrees; it must lie {span}")
+    return float(value)
+
+
 def time_s(text: str, what: str = "--for") -> float:
     """Read a time in seconds: `600s`, `10min`, `2h`, `30d`, `2years`."""
     for suffix, span_s in SPANS_S.items():

@@ -54,7 +54,8 @@ def _show_sized(sized: Sized) -> None:
         f"{units.show(sized.capacitance_f, 'F')} between {asked.cutoff_v:g} V and {asked.v_max_v:g} V",
     )
     table.add_row("panel", f"{units.show(sized.panel_w, 'W')} without pause (6.2)")
-    table.add_row("without light", f"{sized.autonomy_s / 3600:,.1f} h (6.3)")
+    ideal = f"{sized.autonomy_s / 3600:,.1f} h by 6.3, which counts neither losses nor leakage"
+    table.add_row("without light", f"{sized.dark_s / 3600:,.1f} h; {ideal}")
     if sized.shortest_period_s is not None:
         table.add_row("most often", f"every {units.show(sized.shortest_period_s, 's')} in the year's mean light (6.2)")
     if sized.year is not None:
@@ -120,9 +121,9 @@ def _show_asleep(table: Table, asleep: Asleep | None, sleep_w: float) -> None:
 
 
 def _show(found: Lifetime) -> None:
-    from sunseal.planner.lifetime import beyond_shelf_life
+    from sunseal.planner.lifetime import WARM_C, beyond_shelf_life
 
-    use, cell = found.question.use, found.question.cell
+    use = found.question.use
     table = Table(box=None, show_header=False)
     share = f"{found.radio_share:.1%}{_packets(found.exchange, ', ', '')}"
     radio = f" and {units.show(use.radio_j, 'J', like=use.energy_j)} on the air ({share})" if use.radio_j else ""
@@ -137,21 +138,27 @@ def _show(found: Lifetime) -> None:
         _show_asleep(table, found.asleep, use.sleep_w)
     else:
         table.add_row("asleep", "never")
-    end = "the converter's end" if found.converter_lost_j > 0 else f"{found.cutoff_v:g} V"
-    table.add_row(
-        "battery",
-        f"{cell.title}: {found.available_j:,.0f} J down to {end}, {found.unused_j:,.0f} J left unused",
-    )
+    warm = "" if found.temperature_c == WARM_C else f" at {found.temperature_c:g} degrees"
+    if found.question.converter is not None:
+        warm += f", {found.question.converter} behind it"
+    table.add_row("battery", f"{found.question.title}{warm}")
     if found.supply_remark is not None:
         table.add_row("", found.supply_remark)
+    pulse = f"{found.peak_w / use.vcc_v * 1e3:.3g} mA"
+    table.add_row(
+        "ends", f"where {pulse} pull the rail below {found.cutoff_v:g} V: at {found.end_v:.3f} V without load"
+    )
     table.add_row("operations", f"{found.operations:,.0f}")
     years = found.lifetime_h / 8766
     table.add_row("lifetime", f"{found.lifetime_h:,.1f} h" + (f" ({years:.2f} years)" if years > 0.5 else ""))
     if (remark := beyond_shelf_life(found.lifetime_s)) is not None:
         table.add_row("", remark)
+    taken = f"{found.available_j:,.0f} J taken out, {found.unused_j:,.0f} J left in the battery"
+    table.add_row("energy", f"{taken}, which the node cannot use")
     table.add_row("duty cycle", f"{found.duty_percent:.4g} %")
     if found.self_discharged_j > 0:
         table.add_row("lost to self-discharge", units.show(found.self_discharged_j, "J"))
+    table.add_row("lost in its resistance", units.show(found.resistance_lost_j, "J"))
     if found.converter_lost_j > 0:
         table.add_row("lost in the converter", units.show(found.converter_lost_j, "J"))
     _show_unread(table, found.citations)

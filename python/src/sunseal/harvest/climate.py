@@ -255,12 +255,12 @@ def _of_light(time_s: Array, light: Array, cell_c: Array, panel: Panel, about: d
     rows = panel.cells(np.where(lit, light, 0.0), cell_c)
     if rows is not None:
         about["model"] = MODEL
-        return Harvested(time_s, volts * amps, volts, amps, cells=rows, provenance=about)
+        return Harvested(time_s, volts * amps, volts, amps, cells=rows, light=light, provenance=about)
     about["model"] = "points of the datasheet, straight over the logarithm of the light"
     grid, curves = panel.curves(light[lit], cell_c[lit], CURVE_POINTS)
     whole = np.zeros((len(light), len(grid)))
     whole[lit] = curves
-    return Harvested(time_s, volts * amps, volts, amps, grid_v=grid, curves_a=whole, provenance=about)
+    return Harvested(time_s, volts * amps, volts, amps, grid_v=grid, curves_a=whole, light=light, provenance=about)
 
 
 # --- Indoors ---------------------------------------------------------------------------------

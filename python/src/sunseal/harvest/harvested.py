@@ -50,6 +50,8 @@ class Harvested:
     cells: Array | None = None
     """The figures of `CELL`, or the first five: a row for each stretch."""
     provenance: dict[str, str] = field(default_factory=dict)
+    light: Array = field(default_factory=lambda: np.empty(0))
+    """What fell on a panel in each stretch, where this was computed of it: W/m2, or lux of a panel told in it."""
 
     @property
     def energy_j(self) -> float:

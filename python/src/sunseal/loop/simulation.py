@@ -42,6 +42,8 @@ DIVIDER = "voltage divider"
 DEVICES = "devices"
 """What the engine calls the prices of devices on buses, whose parts a scenario names."""
 BALANCE_MAX = 1e-6
+TOLD = ("functions", "window", "coupons", "load", "first_cut_s", "repeated", "stuck")
+"""Figures that only some runs have."""
 
 
 @dataclass(frozen=True)
@@ -132,16 +134,17 @@ class Played:
             "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
             **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
             **({"untouched": untouched} if (untouched := self.untouched()) else {}),
-            **{key: record[key] for key in ("functions", "window", "coupons", "load") if record.get(key) is not None},
+            **{key: record[key] for key in TOLD if record.get(key) is not None},
         }
 
     def never_ran(self) -> str | None:
-        """Say so of a node that never executed an instruction, which no figure of its run is about."""
+        """Say so of a node that never executed an instruction, or never got past what cuts it off."""
         record = self.record
+        stuck: str | None = record.get("stuck")
         if record["cycles"] or "load" in record:
-            return None
+            return stuck
         return (
-            f"the node never executed an instruction: {record['starts']:,} starts, "
+            f"{stuck + '; ' if stuck else ''}the node never executed an instruction: {record['starts']:,} starts, "
             f"{record['brown_outs']:,} brown-outs, {record['supervisor_resets']:,} times held in reset by its "
             "supervisor; a larger or fuller store, more light, a higher `supply.v_on_v` or a lower `supply.v_cut_v` "
             "would let it start"

@@ -115,7 +115,7 @@ def frame(everything: sweep.Field, found: Found, some: Sequence[Kept]) -> pd.Dat
     out["energy_margin"], out["qualifies"], out["supply_index"], out["load_index"] = margin, good, supplies, at
     chosen = [everything.supplies[i] for i in supplies]
     out["supply"] = [s.name for s in chosen]
-    out["store"] = [s.store.part if isinstance(s, supply.Harvested) else s.cell.part for s in chosen]
+    out["store"] = [s.store.part if isinstance(s, supply.Harvested) else s.part for s in chosen]
     out["panel"] = [s.panel if isinstance(s, supply.Harvested) else "" for s in chosen]
     out["panel_w"] = [s.panel_w if isinstance(s, supply.Harvested) else 0.0 for s in chosen]
     out["capacitance_f"] = [s.store.capacitance_f if isinstance(s, supply.Harvested) else 0.0 for s in chosen]

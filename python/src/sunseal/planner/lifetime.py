@@ -3,30 +3,26 @@
 
 from __future__ import annotations
 
-import itertools
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sunseal import _engine, boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.planner.priced import Priced
 
+Array = npt.NDArray[np.float64]
 YEAR_S = 365.25 * 86_400.0
 SHELF_LIFE_S = 10 * YEAR_S
 """What makers promise of primary cells unused: Energizer of its alkaline AA, Panasonic of its lithium coin cells."""
-STEPS = 256
-"""Into so many pieces a stretch of the charge is cut."""
+WARM_C = 25.0
+"""Where nobody says how warm the battery is."""
 
 
-def decay_per_s(self_discharge_per_year: float) -> float:
-    """Return the rate at which a cell loses charge, as the closed loop has it (`sunseal_power::parts`)."""
-    return self_discharge_per_year / YEAR_S
-
-
-def _parts(kind: str) -> dict[str, dict[str, Any]]:
+def parts_of(kind: str) -> dict[str, dict[str, Any]]:
     """Read the parts that have a table of this name."""
     found = {name: boards.part(name) for name in boards.names("parts")}
     return {name: facts for name, facts in found.items() if kind in facts}
@@ -34,119 +30,72 @@ def _parts(kind: str) -> dict[str, dict[str, Any]]:
 
 def cells() -> list[str]:
     """List the batteries of `data/parts`."""
-    return sorted(_parts("cell"))
+    return sorted(parts_of("cell"))
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A battery of `data/parts`: open-circuit voltage over the charge left, several cells in a row."""
-
-    part: str
-    title: str
-    capacity_c: float
-    """Charge, coulombs."""
-    charge: tuple[float, ...]
-    """Share of the charge left, rising from 0 to 1."""
-    open_v: tuple[float, ...]
-    """Voltage of the whole row of cells at each share."""
-    self_discharge_per_year: float
-    source: str
-
-    @classmethod
-    def load(cls, part: str) -> Cell:
-        """Read a part that is a cell."""
-        cells = _parts("cell")
-        if part not in cells:
-            raise unknown("battery", part, cells)
-        facts = cells[part]["cell"]
-        row, yearly = float(facts.get("cells_in_series", 1)), float(facts.get("self_discharge_percent_per_year", 0.0))
-        if not 0.0 <= yearly < math.inf:
-            raise SunsealError(f"`{part}`: cell.self_discharge_percent_per_year is {yearly:g}; it must be zero or more")
-        share, volts = zip(*facts["ocv_V"], strict=True)
-        return cls(
-            part,
-            str(cells[part]["title"]),
-            float(facts["capacity_mAh"]) * 3.6,
-            tuple(s / 100 for s in share),
-            tuple(v * row for v in volts),
-            yearly / 100,
-            str(facts["source"]),
-        )
-
-    def share_above(self, cutoff_v: float) -> float:
-        """Return the share of the charge that flows before the voltage has fallen to the cut-off."""
-        if cutoff_v <= self.open_v[0]:
-            return 1.0
-        if cutoff_v >= self.open_v[-1]:
-            return 0.0
-        return 1.0 - float(np.interp(cutoff_v, self.open_v, self.charge))
-
-    def energy_j(self, cutoff_v: float = 0.0, from_v: float = math.inf) -> float:
-        """Return the energy between two open-circuit voltages: the area under the curve."""
-        low, high = 1.0 - self.share_above(cutoff_v), 1.0 - self.share_above(from_v)
-        if high <= low:
-            return 0.0
-        q = np.unique([low, high, *[c for c in self.charge if low < c < high]])
-        return float(np.trapezoid(np.interp(q, self.charge, self.open_v), q)) * self.capacity_c
-
-    def time_s(self, power_w: float, cutoff_v: float = 0.0, from_v: float = math.inf) -> float:
-        """Return how long a load runs between two open-circuit voltages, self-discharge beside it.
-
-        Self-discharge takes its share k of all the charge q that is left, of what lies below the cut-off too: the
-        time is the integral of V dq / (P + k q V).
-        """
-        low, high = 1.0 - self.share_above(cutoff_v), 1.0 - self.share_above(from_v)
-        if high <= low:
-            return 0.0
-        rate = decay_per_s(self.self_discharge_per_year)
-        q = np.unique([*np.linspace(low, high, STEPS + 1), *[c for c in self.charge if low < c < high]])
-        volts = np.interp(q, self.charge, self.open_v)
-        return float(np.trapezoid(volts / (power_w + rate * q * self.capacity_c * volts), q)) * self.capacity_c
+KINDS = ("linear", "assisting")
+"""Converters that a battery may have behind it."""
 
 
-@dataclass(frozen=True)
-class Boost:
-    """A converter that is switched on only when the cells fall below what the node needs."""
+def battery(
+    part: str,
+    converter: str | None = None,
+    temperature_c: float = WARM_C,
+    charge: float = 1.0,
+    self_discharge: float = 1.0,
+) -> _engine.Battery:
+    """Return a cell of the library, a converter behind it or none, as the engine has it at a temperature."""
+    if "cell" not in _part(part):
+        raise unknown("battery", part, parts_of("cell"))
+    if converter is not None and converter_kind(converter) not in KINDS:
+        fitting = [c for c in parts_of("converter") if converter_kind(c) in KINDS]
+        raise unknown("converter of a battery", converter, fitting)
+    return _engine.Battery(boards.library(), part, converter, temperature_c, charge, self_discharge)
 
-    part: str
-    quiescent_a: float
-    disabled_a: float
-    """Own current before it is needed."""
-    v_in_min_v: float
-    v_in_v: tuple[float, ...]
-    current_a: tuple[float, ...]
-    share: tuple[tuple[float, ...], ...]
 
-    @classmethod
-    def load(cls, part: str) -> Boost:
-        """Read a part that is an assisting converter."""
-        fitting = {
-            name: facts for name, facts in _parts("converter").items() if facts["converter"]["kind"] == "assisting"
-        }
-        if part not in fitting:
-            raise unknown("switched converter", part, fitting)
-        facts = fitting[part]["converter"]
-        table = facts["efficiency"]
-        always_a, _, on_a, off_a = _engine.own_currents_a(boards.library(), None, part)
-        return cls(
-            part,
-            always_a + on_a,
-            always_a + off_a,
-            float(facts["v_in_min_V"]),
-            tuple(map(float, table["v_V"])),
-            tuple(float(i) * 1e-3 for i in table["current_mA"]),
-            tuple(tuple(float(p) / 100 for p in row) for row in table["percent"]),
-        )
+def converter_kind(part: str) -> str:
+    """Return what a converter does: switching, linear, assisting; nothing of a part that is none."""
+    return str(_part(part).get("converter", {}).get("kind", ""))
 
-    def efficiency(self, v_in_v: float, power_w: float, out_v: float) -> float:
-        """Interpolate between the points, over the logarithm of the output current; flat beyond them."""
-        i = math.log(max(power_w / out_v, 1e-9))
-        by_current = [float(np.interp(i, np.log(self.current_a), row)) for row in self.share]
-        return float(np.interp(v_in_v, self.v_in_v, by_current))
 
-    def drawn_w(self, v_in_v: float, power_w: float, out_v: float) -> float:
-        """Return what the cells give for a load, the converter's own consumption included."""
-        return power_w / self.efficiency(v_in_v, power_w, out_v) + self.quiescent_a * v_in_v
+def _part(name: str) -> dict[str, Any]:
+    return boards.part(name) if name in boards.names("parts") else {}
+
+
+class Life(NamedTuple):
+    """What becomes of batteries under nodes, an array each."""
+
+    lasts_s: Array
+    """Up to the first time that the heaviest pulse pulls the rail below what the node needs."""
+    end_v: Array
+    used_j: Array
+    left_j: Array
+    leak_j: Array
+    esr_j: Array
+    output_j: Array
+    rail_j: Array
+
+    @property
+    def drawn_w(self) -> Array:
+        """Return what the cell gives on average beside what it loses by itself."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: Array = np.where(self.lasts_s > 0, (self.used_j - self.leak_j) / self.lasts_s, np.inf)
+        return found
+
+
+def lives(
+    of: _engine.Battery,
+    *,
+    vcc_v: Sequence[float] | Array,
+    asleep_w: Sequence[float] | Array,
+    awake_w: Sequence[float] | Array,
+    busy: Sequence[float] | Array,
+    peak_w: Sequence[float] | Array,
+    needs_v: Sequence[float] | Array,
+) -> Life:
+    """Ask the engine how long a battery lasts under nodes: each keeps the currents of its powers at `vcc_v`."""
+    asked = np.column_stack([vcc_v, asleep_w, awake_w, busy, peak_w, needs_v]).astype(np.float64)
+    return Life(*np.frombuffer(of.lasts(np.ascontiguousarray(asked).ravel())).reshape(-1, len(Life._fields)).T)
 
 
 @dataclass(frozen=True)
@@ -167,6 +116,11 @@ class Use:
     """What goes on being drawn beside the CPU while the operation runs (`Asleep.beside_w`)."""
     coprocessor_j: float = 0.0
     """What a coprocessor takes from one operation to the next: its start, or waiting."""
+    pulse_w: float = 0.0
+    """The heaviest that the radio draws; computing is heavier where that is less."""
+    needs_v: float = 0.0
+    """The least rail that chip and radio bear at that clock."""
+    freq_hz: int = 0
 
     @property
     def round_j(self) -> float:
@@ -179,11 +133,19 @@ class Use:
         return 1.0 if self.period_s == 0 else (self.time_s + self.radio_s) / self.period_s
 
     @property
+    def awake_w(self) -> float:
+        """Mean power while the operation or the radio runs."""
+        return self.round_j / (self.time_s + self.radio_s) + self.beside_w
+
+    @property
+    def peak_w(self) -> float:
+        """Power of the heaviest pulse."""
+        return max(self.awake_w, self.energy_j / self.time_s + self.beside_w, self.pulse_w)
+
+    @property
     def mean_w(self) -> float:
         """Mean power."""
-        if self.period_s == 0:
-            return self.round_j / (self.time_s + self.radio_s) + self.beside_w
-        return self.round_j / self.period_s + self.sleep_w * (1.0 - self.duty) + self.beside_w * self.duty
+        return self.awake_w * self.duty + self.sleep_w * (1.0 - self.duty)
 
 
 @dataclass(frozen=True)
@@ -191,32 +153,67 @@ class Question:
     """What was asked."""
 
     use: Use
-    cell: Cell
+    battery: str
     cutoff_v: float
-    boost: Boost | None
+    converter: str | None = None
+    temperature_c: float = WARM_C
+    charge: float = 1.0
+    """Share of what the cell's file says."""
+
+    @property
+    def ends_v(self) -> float:
+        """Return the rail at which it ends, or the converter comes on: no node works below what it needs."""
+        return max(self.cutoff_v, self.use.needs_v)
+
+    @property
+    def cell(self) -> _engine.Battery:
+        """Return the battery as the engine has it."""
+        return battery(self.battery, self.converter, self.temperature_c, self.charge)
+
+    @property
+    def title(self) -> str:
+        """Return what the cell is called."""
+        return str(boards.part(self.battery)["title"])
+
+    @property
+    def source(self) -> str:
+        """Return where its figures come from."""
+        return str(boards.part(self.battery)["cell"]["source"])
 
 
 @dataclass(frozen=True)
 class Lifetime(Priced):
-    """The answer, in SI base units; hours and per cent beside them as the paper prints them."""
+    """The answer, in SI base units; hours and per cent beside them as the paper prints them.
+
+    It ends where the heaviest pulse first pulls the rail below what chip or radio needs, or the cut-off above that.
+    """
 
     battery: str
+    temperature_c: float
     cutoff_v: float
+    """The rail at which it ends."""
+    end_v: float
+    """The cell's open voltage there."""
     available_j: float
-    """Above the cut-off, or above the converter's end; without self-discharge."""
+    """What is taken out of the cell until then."""
     unused_j: float
+    """What is left in it."""
     operations: float
     lifetime_s: float
     lifetime_h: float
     duty_percent: float
     mean_w: float
+    peak_w: float
     radio_share: float
     """Of an operation's energy."""
     self_discharged_j: float
+    resistance_lost_j: float
     converter_lost_j: float
+    delivered_j: float
+    """At the rail."""
     question: Question = field(repr=False)
     supply_remark: str | None = None
-    """Where the cells' voltage is none that chip or radio bears."""
+    """Where the cells' voltage is none that chip or radio bears, or the temperature is not counted."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
@@ -234,17 +231,22 @@ class Lifetime(Priced):
         }
 
 
-def beyond_limits(use: Use, cell: Cell, cutoff_v: float, limits_v: tuple[float, float], freq_hz: int) -> str | None:
-    """Say where cells straight on the rail leave what chip and radio bear: `limits_v` at that clock."""
-    (low_v, high_v), full_v = limits_v, cell.open_v[-1]
+def remarks(asked: Question, high_v: float) -> str | None:
+    """Say what of the question is answered otherwise than it was put: `high_v` is what chip and radio bear."""
+    use, cell = asked.use, asked.cell
     told = []
-    if max(cutoff_v, cell.open_v[0]) < low_v - 1e-9:
+    if asked.cutoff_v < use.needs_v - 1e-9:
         told.append(
-            f"at {freq_hz / 1e6:g} MHz {use.board} needs {low_v:g} V: what the battery holds between that and the "
-            f"cut-off of {cutoff_v:g} V is counted, and cannot be used"
+            f"at {use.freq_hz / 1e6:g} MHz {use.board} needs {use.needs_v:g} V: it ends there, not at the cut-off of "
+            f"{asked.cutoff_v:g} V, and what the battery holds below is not counted"
         )
-    if full_v > high_v + 1e-9:
-        told.append(f"the full battery has {full_v:g} V, and {use.board} bears {high_v:g} V: it needs a regulator")
+    if cell.full_v > high_v + 1e-9 and (asked.converter is None or converter_kind(asked.converter) == "assisting"):
+        told.append(f"the full battery has {cell.full_v:g} V, and {use.board} bears {high_v:g} V: it needs a regulator")
+    if asked.temperature_c != WARM_C and cell.ignores_temperature:
+        told.append(
+            f"the sheet of {asked.battery} gives no figures over temperature: its charge and resistance are those "
+            f"of {WARM_C:g} degrees"
+        )
     return "; ".join(told) or None
 
 
@@ -278,42 +280,54 @@ def fit(operation: str, board: str, takes_s: float, period_s: float) -> None:
         )
 
 
-def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lifetime:
-    """Let a battery run down: first on the cells alone, then, if there is one, on the switched converter."""
+def of(asked: Question) -> Lifetime:
+    """Let a battery run down, up to the first time that the heaviest pulse pulls the rail below what the node needs."""
+    use, ends_v = asked.use, asked.ends_v
     if use.period_s:
         fit(use.operation, use.board, use.time_s + use.radio_s, use.period_s)
-    whole_j, direct_j = cell.energy_j(), cell.energy_j(cutoff_v)
-    if direct_j <= 0 and boost is None:
+    if asked.converter is not None and not ends_v <= use.vcc_v:
         raise SunsealError(
-            f"{cell.title} has at most {cell.open_v[-1]:g} V, and the node stops at {cutoff_v:g} V: it never runs; "
-            "take a lower cut-off, another battery, or a switched converter"
+            f"{asked.converter} makes a rail of {use.vcc_v:g} V, and the node stops at {ends_v:g} V; take a lower "
+            "cut-off, a lower clock, or a higher `--vcc`"
         )
-    idle_w = 0.0 if boost is None else boost.disabled_a * (cell.open_v[-1] + max(cutoff_v, cell.open_v[0])) / 2
-    time_s = cell.time_s(use.mean_w + idle_w, cutoff_v)
-    leaked_j, lost_j, available_j = direct_j - (use.mean_w + idle_w) * time_s, idle_w * time_s, direct_j
-    if boost is not None:
-        # In slices of 50 mV, in which the efficiency changes little, and what is left of one at the end.
-        end_v = max(boost.v_in_min_v, cell.open_v[0])
-        volts = np.arange(min(cutoff_v, cell.open_v[-1]), end_v, -0.05)
-        for high, low in itertools.pairwise([*map(float, volts), end_v]):
-            slice_j, drawn_w = cell.energy_j(low, high), boost.drawn_w((high + low) / 2, use.mean_w, use.vcc_v)
-            slice_s = cell.time_s(drawn_w, low, high)
-            time_s, leaked_j = time_s + slice_s, leaked_j + slice_j - drawn_w * slice_s
-            lost_j += (drawn_w - use.mean_w) * slice_s
-            available_j += slice_j
+    cell = asked.cell
+    asleep_w = use.sleep_w if use.duty < 1.0 else use.awake_w
+    life = lives(
+        cell,
+        vcc_v=[use.vcc_v],
+        asleep_w=[asleep_w],
+        awake_w=[use.awake_w],
+        busy=[min(use.duty, 1.0)],
+        peak_w=[use.peak_w],
+        needs_v=[ends_v],
+    )
+    time_s, end_v, used_j, left_j, leak_j, esr_j, output_j, rail_j = (float(column[0]) for column in life)
+    if not time_s > 0.0:
+        pulse = f"{use.peak_w / use.vcc_v * 1e3:.3g} mA"
+        sagged = f"its heaviest pulse of {pulse} pulls the rail of the full battery below that"
+        raise SunsealError(
+            f"{asked.title} has at most {cell.full_v:g} V, and the node stops at {ends_v:g} V: it never runs"
+            + (f", as {sagged}" if cell.full_v > ends_v else "")
+            + "; take a lower cut-off or clock, another battery, or a converter"
+        )
     period_s = use.period_s or (use.time_s + use.radio_s)
     return Lifetime(
-        battery=cell.part,
-        cutoff_v=cutoff_v,
-        available_j=available_j,
-        unused_j=whole_j - available_j,
+        battery=asked.battery,
+        temperature_c=asked.temperature_c,
+        cutoff_v=ends_v,
+        end_v=end_v,
+        available_j=used_j,
+        unused_j=left_j,
         operations=time_s / period_s,
         lifetime_s=time_s,
         lifetime_h=time_s / 3600,
         duty_percent=100 * use.duty,
         mean_w=use.mean_w,
+        peak_w=use.peak_w,
         radio_share=use.radio_j / use.round_j,
-        self_discharged_j=leaked_j,
-        converter_lost_j=lost_j,
-        question=Question(use, cell, cutoff_v, boost),
+        self_discharged_j=leak_j,
+        resistance_lost_j=esr_j,
+        converter_lost_j=output_j,
+        delivered_j=rail_j,
+        question=asked,
     )

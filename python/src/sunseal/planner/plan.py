@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -178,11 +178,13 @@ def plan(
     *,
     best: int = choosing.BEST,
     check: bool = True,
+    temperature_c: float | None = None,
     progress: operations.Progress | None = None,
 ) -> Planned:
     """Find the cheapest configurations that meet requirements: a file, its tables, or what was read of them.
 
-    With `check`, a harvested supply is played through its year by the fleet's engine before it is offered. Raises
+    With `check`, a harvested supply is played through its year by the fleet's engine before it is offered;
+    `temperature_c` goes before that of the requirements. Raises
     `SunsealError` where the requirements cannot be read or ask for what cannot be; where nothing meets them, the
     answer has no configurations and says what would have to give way.
     """
@@ -193,6 +195,8 @@ def plan(
     else:
         with places.beside(Path.cwd()):
             wanted = wishes.read(requirements)
+    if temperature_c is not None:
+        wanted = replace(wanted, temperature_c=temperature_c)
     with places.beside(wanted.folder):
         return choose(sweep.field(wanted, progress=progress), best=best, check=check)
 
@@ -263,7 +267,7 @@ def _beside(
         margins = _margins(everything.requirements, row, case, swings)
         return all(m.sure for m in margins), margins[-1].low
 
-    told = pd.Series({"cost": first.cost, "energy_margin": first.margins[-1].value})
+    told = pd.Series({"cost": first.cost, "energy_margin": first.margins[-1].value, "panel": first.row["panel"] or ""})
     said = name_of, lambda row: _case(everything, row), low_end
     return surest.beside(everything, candidates, told, (not first.unsure, first.margins[-1].low), said)
 
@@ -326,10 +330,10 @@ def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Ba
     told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set, wanted.radio).to_dict()
     if isinstance(one, supply.Harvested):
         told |= {"panel": one.panel, "harvester": one.harvester, "output": one.output, "store": one.store.part}
-        told |= {"capacitance_f": one.store.capacitance_f or None, "store_j": one.store.full_j, "battery": None}
+        told |= {"capacitance_f": one.store.capacitance_f or None, "store_j": one.full_j, "battery": None}
     else:
         told |= {"panel": None, "harvester": None, "output": one.converter, "store": None, "capacitance_f": None}
-        told |= {"store_j": one.cell.energy_j(), "battery": one.cell.part}
+        told |= {"store_j": one.full_j, "battery": one.part}
     return told
 
 
@@ -364,7 +368,7 @@ def _margins(
         least = 1.0 - case.supply.store.tolerance_low_rel
         most = 1.0 + case.supply.store.tolerance_rel
         high = float(row.round_high_j / row.round_j)
-        value = case.supply.store.full_j / gate
+        value = case.supply.full_j / gate
         found.append(Margin("store", value - 1.0, value * least / high - 1.0, value * most - 1.0))
     energy = float(row.energy_margin)
     name = "lifetime" if isinstance(case.supply, supply.Battery) else "energy"

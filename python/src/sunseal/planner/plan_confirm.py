@@ -121,7 +121,7 @@ def scenario(
     row, one, work = chosen.row, chosen.supply, boards.workload(workload)
     harvest: dict[str, Any] | None = None
     if isinstance(one, supply.Harvested):
-        table = one.table() | {"initial_v": round((one.v_on_v + one.v_max_v) / 2, 3)}
+        table = one.table() | {"initial_v": round((one.engine.v_on_v + one.engine.v_max_v) / 2, 3)}
         drawn_w = float(one.drawn_w(chosen.load.mean_w.to_numpy(), chosen.load.vcc_v.to_numpy())[0])
         harvest = {"constant_w": max(3.0 * drawn_w, 1e-4)}
     else:

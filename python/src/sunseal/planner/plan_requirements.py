@@ -104,6 +104,8 @@ class Requirements:
     survive_share: float
     safety: float
     lifetime_s: float | None
+    temperature_c: float
+    """Of battery and store."""
     flash_bytes: int | None
     ram_bytes: int | None
     allow: dict[str, tuple[str, ...]]
@@ -205,6 +207,12 @@ def _time(told: Any, where: str) -> float:
     return units.time_s(told, where) if isinstance(told, str) else _quantity("s")(told, where)
 
 
+def _temperature(told: Any, where: str) -> float:
+    if isinstance(told, str):
+        return units.temperature_c(told, where)
+    return units.degrees(_number(-math.inf)(told, where), where)
+
+
 def _bytes(told: Any, where: str) -> int:
     size = _quantity("B")(told, where)
     if size != int(size):
@@ -236,6 +244,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
     whole = _Table(told, "", file)
     name = whole.take("name", _text, Path(file).stem)
     power_set = whole.take("power_set", _text, "datasheet")
+    temperature_c = whole.take("temperature", _temperature, 25.0)
     security = whole.table("security")
     bits = security.need("bits", _whole(1), "the security level in bits, such as 128")
     security.end()
@@ -298,6 +307,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         survive_share=survive_share,
         safety=safety,
         lifetime_s=lifetime_s,
+        temperature_c=temperature_c,
         flash_bytes=flash_bytes,
         ram_bytes=ram_bytes,
         allow=allow,
@@ -460,6 +470,8 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     readers: tuple[tuple[str, Callable[[Any, str], Any]], ...] = (
         ("weather", _text),
         ("trace", _text),
+        ("lux", _text),
+        ("light", _text),
         ("constant_w", _number(0.0, above=True)),
         ("latitude_deg", _number(-90.0, 90.0)),
         ("clearness", _number(0.0, 1.0, above=True)),
@@ -473,7 +485,7 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
         if value is not None:
             found[key] = value
     table.end()
-    kinds = [k for k in ("weather", "trace", "constant_w", "latitude_deg") if k in found]
+    kinds = [k for k in ("weather", "trace", "lux", "constant_w", "latitude_deg") if k in found]
     if len(kinds) > 1:
         raise SunsealError(f"{table.name(kinds[1])} stands beside `{kinds[0]}`; a node has one climate")
     if "latitude_deg" in found and "clearness" not in found:
@@ -484,6 +496,10 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     for key in ("clearness", "air_c"):
         if key in found and "latitude_deg" not in found:
             raise SunsealError(f"{table.name(key)} belongs to `latitude_deg`")
+    if "light" in found and "lux" not in found:
+        raise SunsealError(f"{table.name('light')} belongs to `lux`, a profile of indoor light")
+    if "lux" in found and (own := [k for k in ("tilt_deg", "azimuth_deg") if k in found]):
+        raise SunsealError(f"{table.name(own[0])} stands beside `lux`, the light on the panel itself")
     if kinds and kinds[0] in ("trace", "constant_w"):
         for key in ("tilt_deg", "azimuth_deg", "shading"):
             if key in found:

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every supply that the parts allow, and what it carries: a store under a typical year's light, or a battery's life.
 
-Of a harvested supply the largest load is sought under which its store keeps a gate on the days that are asked for:
-a bisection, on a scale of loads that knows neither light nor supply, so that a little more light cannot carry less.
-A battery's life has a closed form (`lifetime.of`).
+Of a harvested supply the largest load is sought under which its store keeps a gate on the days that are asked for.
+A battery's life is the engine's (`lifetime.lives`).
 
-The year is played by the hour, or in shorter steps where the light's points lie closer, as one rising or falling of
-the store at a time. Below the cut-off the store only leaks and charges, cold if it is that low. Above it the load is
-drawn even while the node is dark, and the node counts as awake again once the store has risen to the restart voltage
-and holds the cost of a start besides: that is not kinder than the engine, and it makes the answer monotone. More light,
-a smaller load or a smaller gate never survives fewer days.
+The year is the engine's (`sunseal_power::Yearly`), by the hour, or in shorter steps where the light's points lie
+closer: converters, chargers, leakage and resistance are those of the closed loop.
 """
 
 from __future__ import annotations
@@ -29,6 +25,7 @@ import numpy.typing as npt
 
 from sunseal import _engine, boards, part_files, places
 from sunseal.errors import SunsealError
+from sunseal.harvest import climate as indoor
 from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import measuring
@@ -39,28 +36,14 @@ Array = npt.NDArray[np.float64]
 HOUR_S = 3600.0
 DAY_S = 86_400.0
 DAYS = 365
-OCTAVE = 512
-"""Loads to a factor of two: what a supply carries is found to 0.14 %, on one scale for all supplies and lights."""
-FINER = 8
-"""Into so many parts a bracket is divided at a time, beginning with an octave."""
-LEAST = 1e-6
-"""The least load that is tried, as a share of the light's mean."""
 GATES = np.array([0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
 """Gates at which that is found, as shares of the store; between them it is a straight line."""
-HEADROOM_V = 0.1
-"""What a switching output needs above its rail; assumed."""
-RAIL_V = 2.0
-"""A rail for the current at which a switching output's efficiency over the store's voltage is looked up."""
 FINEST = 48
 """A light with so many points a day at most is played from point to point, another in even steps."""
 STEP_S = 600.0
 """Those."""
 ROWS_MAX = 1e8
 """Of a year's trace: at a row a second, a third of this, a configuration's year takes seconds."""
-KEPT = 150
-"""Lengths of steps whose exponentials are kept at a time."""
-KNOTS = 5
-"""Voltages from cut-off to full at which a store's outflow is told; straight over the energy between them."""
 
 
 @places.cached
@@ -68,13 +51,6 @@ def parts(kind: str) -> dict[str, dict[str, Any]]:
     """Read the parts that have a table of this name."""
     found: dict[str, dict[str, Any]] = {n: boards.part(n) for n in boards.names("parts")}
     return {name: facts for name, facts in found.items() if kind in facts}
-
-
-@places.cached
-def own_currents_a(charger: str | None, converter: str | None) -> tuple[float, float, float, float]:
-    """Return what a supply's chips take for themselves, each counted whole: always, in light and in the dark; beside
-    that, with the output on and off."""
-    return _engine.own_currents_a(boards.library(), charger, converter)
 
 
 # --- Light -----------------------------------------------------------------------------------
@@ -161,6 +137,8 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
                 hint=f"average its rows: from {DAYS * DAY_S / ROWS_MAX:.2g} s on they are taken",
             )
         return Light(panel, time_s, power_w, {"climate": f"trace {path.name}"})
+    if "lux" in climate:
+        return _indoors(climate, panel, folder)
     key = hashlib.sha256(repr((sorted(climate.items()), panel)).encode())
     key.update(json.dumps(boards.part(panel), sort_keys=True).encode())
     key.update(Path(harvest.__file__).read_bytes() + measuring.engine_id())
@@ -184,8 +162,27 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
     return found
 
 
+EDGE_S = 1.0
+"""So long a profile's light takes from one row to the next."""
+
+
+def _indoors(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
+    """Return a panel's year under a profile of indoor light, repeated without end; a row holds until the next."""
+    loaded = _panel(panel)
+    asked = loaded, str(climate.get("light", "led")), float(climate.get("shading", 1.0))
+    rows = indoor.indoors(folder / str(climate["lux"]), *asked)
+    begins, ends_s = rows.time_s[:-1], rows.time_s[1:] - np.minimum(EDGE_S, np.diff(rows.time_s) / 2)
+    time_s = np.append(np.column_stack([begins, ends_s]).ravel(), rows.time_s[-1])
+    power_w = np.append(np.repeat(rows.power_w, 2), rows.power_w[:1])
+    low, high = np.ones_like(rows.power_w), np.ones_like(rows.power_w)
+    shone = rows.power_w > 0.0
+    low[shone], high[shone] = harvest.bounds(loaded, rows.light[shone])
+    ends = tuple(np.append(np.repeat(end, 2), end[:1]) for end in (low, high))
+    return Light(panel, time_s, power_w, rows.provenance, (ends[0], ends[1]))
+
+
 def _computed(climate: Mapping[str, Any], panel: str) -> Light:
-    plane = {
+    plane: dict[str, Any] = {
         "tilt_deg": float(climate.get("tilt_deg", 36.0)),
         "azimuth_deg": float(climate.get("azimuth_deg", 180.0)),
         "shading": float(climate.get("shading", 1.0)),
@@ -216,26 +213,12 @@ def _panel(part: str) -> harvest.Panel:
 
 @dataclass(frozen=True)
 class Store:
-    """A capacitor or a rechargeable cell between two voltages; energies above the cut-off."""
+    """A capacitor or a rechargeable cell."""
 
     part: str
     is_cell: bool
-    title: str
     capacitance_f: float
     """Of a capacitor; 0 of a cell."""
-    full_j: float
-    on_j: float
-    begin_j: float
-    """Before anything has happened: a cell comes full, a capacitor at the restart voltage."""
-    cut_j: float
-    """What it holds at the cut-off, which the node never gets."""
-    cold_j: float
-    """Below this energy, counted from empty, a charger starts cold; 0 where there is none."""
-    volts: tuple[tuple[float, float], ...]
-    """From cut-off to full: shares of `full_j`, and the voltage there."""
-    leak_w: tuple[float, ...]
-    """Leakage at those voltages; below the cut-off it is in proportion to the energy counted from empty."""
-    esr_ohm: float
     tolerance_low_rel: float
     """How far below its nominal capacity a store may be; above it `tolerance_rel`."""
     tolerance_rel: float
@@ -249,11 +232,7 @@ class Harvested:
     output: str | None
     store: Store
     panel: str
-    v_max_v: float
-    v_on_v: float
-    v_cut_v: float
-    start_j: float
-    """What switching on costs the store."""
+    temperature_c: float = lifetime.WARM_C
 
     @property
     def name(self) -> str:
@@ -278,104 +257,53 @@ class Harvested:
     def table(self) -> dict[str, Any]:
         """Return the table [supply] of a scenario."""
         told: dict[str, Any] = {"cell": self.store.part} if self.store.is_cell else {"capacitor": self.store.part}
+        if self.temperature_c != lifetime.WARM_C:
+            told["temperature_c"] = self.temperature_c
         if self.output is None:
             return {**told, "harvester": self.harvester}
         return {**told, "charger": self.harvester, "output": self.output}
 
+    @property
+    def engine(self) -> _engine.Supply:
+        """Return it as the engine has it."""
+        return _engines(json.dumps(self.table()), 1.0, 1.0)
+
+    def of(self, charge: float, leakage: float) -> _engine.Supply:
+        """Return the same with shares of its store's charge and leakage."""
+        return _engines(json.dumps(self.table()), charge, leakage)
+
+    @property
+    def full_j(self) -> float:
+        """Return what the full store holds above the cut-off."""
+        return self.engine.full_j
+
     def carries(self, vcc_v: Array) -> npt.NDArray[np.bool_]:
         """Say at which rails it can hold a node."""
-        if self.output is None:
-            return vcc_v <= self.v_max_v
-        facts = parts("converter")[self.output]["converter"]
-        above_v = float(facts.get("dropout_mV", 0)) * 1e-3 if facts["kind"] == "linear" else HEADROOM_V
-        return vcc_v + above_v <= self.v_cut_v
+        return vcc_v <= self.engine.rail_most_v
 
     def drawn_w(self, rail_w: Array, vcc_v: Array, efficiency: float = 1.0) -> Array:
-        """Return what the store gives for a load at the rail; `efficiency` scales the output's."""
-        middle_v = self.middle_v
-        own_w = self._own_w(middle_v)
-        if self.output is None:
-            facts = parts("harvester")[self.harvester]["harvester"]
-            share = min(float(facts["output_efficiency"]) * efficiency, 1.0)
-            return rail_w / share + own_w
-        facts = parts("converter")[self.output]["converter"]
-        if facts["kind"] == "linear":
-            return rail_w / vcc_v * middle_v + own_w
-        shares = _efficiency(facts["efficiency"], middle_v, rail_w / vcc_v)
-        return rail_w / np.minimum(shares * efficiency, 1.0) + own_w
-
-    @property
-    def keeps_reserve(self) -> bool:
-        """Say whether the engine itself keeps what a load takes in the store's resistance: with a plain capacitor
-        between converters of one efficiency it does."""
-        facts = {} if self.store.is_cell else parts("capacitor")[self.store.part]["capacitor"]
-        return self.output is None and bool(facts) and not {"branch", "derating_percent"} & facts.keys()
-
-    @property
-    def middle_v(self) -> float:
-        """Return the voltage at which loads are priced at the store: that of half of its energy."""
-        return math.sqrt((self.v_max_v**2 + self.v_cut_v**2) / 2)
-
-    def _own_w(self, v_v: float) -> float:
-        """Return what the electronics take with the output on; a charger's share goes with the square, as the
-        engine has it."""
-        if self.output is None:
-            return float(parts("harvester")[self.harvester]["harvester"]["quiescent_on_uW"]) * 1e-6
-        charger_a, _, converter_a, _ = own_currents_a(self.harvester, self.output)
-        return converter_a * v_v + charger_a / self.v_on_v * v_v**2
-
-    def drawn_at_w(self, drawn_w: Array, v_v: float) -> Array:
-        """Return what the store gives at a voltage for loads for which it gives `drawn_w` at its middle one."""
-        middle_v = self.middle_v
-        own_w = self._own_w(middle_v)
-        load_w = np.maximum(drawn_w - own_w, 0.0)
-        if self.output is not None:
-            facts = parts("converter")[self.output]["converter"]
-            if facts["kind"] == "linear":
-                load_w = load_w * (v_v / middle_v)
-            else:
-                table = facts["efficiency"]
-                current_a = load_w * _efficiency(table, middle_v, load_w / RAIL_V) / RAIL_V
-                load_w = load_w * (_efficiency(table, middle_v, current_a) / _efficiency(table, v_v, current_a))
-        # Less than the electronics' own is drawn by nothing, but the scale of loads has it.
-        return load_w + self._own_w(v_v) * np.minimum(drawn_w / own_w, 1.0)
+        """Return what the store gives for loads at rails; `efficiency` scales the output's."""
+        return _each(lambda pairs: self.engine.given_w(pairs, efficiency), rail_w, vcc_v)
 
     def reserve_j(self, peak_w: Array, vcc_v: Array) -> Array:
         """Return what must be left in the store so that its terminal does not fall to the cut-off under a peak."""
-        current_a = self.drawn_w(peak_w, vcc_v) / self.v_cut_v
-        inner_v = self.v_cut_v + current_a * self.store.esr_ohm
-        if self.store.is_cell:
-            share = np.clip((inner_v - self.v_cut_v) / (self.v_max_v - self.v_cut_v), 0.0, 1.0)
-            return np.where(inner_v >= self.v_max_v, np.inf, share * self.store.full_j)
-        part = (inner_v**2 - self.v_cut_v**2) / (self.v_max_v**2 - self.v_cut_v**2)
-        return np.where(inner_v >= self.v_max_v, np.inf, part * self.store.full_j)
+        return _each(self.engine.reserve_j, peak_w, vcc_v)
 
-    def charged_w(self, power_w: Array, efficiency: float = 1.0) -> Array:
-        """Return what reaches the store of a panel's power."""
-        if self.output is None:
-            facts = parts("harvester")[self.harvester]["harvester"]
-            share = min(float(facts["charge_efficiency"]) * efficiency, 1.0)
-            return np.where(power_w >= float(facts["panel_min_uW"]) * 1e-6, power_w * share, 0.0)
-        facts = parts("charger")[self.harvester]["charger"]
-        v_in_v = float(facts["v_in_default_V"])
-        shares = np.minimum(_efficiency(facts["efficiency"], v_in_v, power_w / v_in_v) * efficiency, 1.0)
-        return np.where(power_w >= float(facts["p_min_uW"]) * 1e-6, power_w * shares, 0.0)
 
-    def off_per_s(self) -> float:
-        """Return what the electronics take with the output off, as a share of the energy counted from empty."""
-        on_j = self.store.cut_j + self.store.on_j
-        if self.output is None:
-            return float(parts("harvester")[self.harvester]["harvester"]["quiescent_off_uW"]) * 1e-6 / on_j
-        charger_a, _, _, disabled_a = own_currents_a(self.harvester, self.output)
-        return (charger_a + disabled_a) * self.v_on_v / on_j
+@places.cached
+def _engines(table: str, charge: float, leakage: float) -> _engine.Supply:
+    scenario = {"name": "a supply", "board": boards.DEFAULT_BOARD, "firmware": "none", "duration_s": 1.0}
+    told = json.dumps({**scenario, "supply": json.loads(table)})
+    return _engine.Supply(boards.library(), _engine.Scenario.from_json(told), charge, leakage)
 
-    def charged_cold_w(self, power_w: Array) -> Array:
-        """Return what reaches a store that is too low for the charger's converter."""
-        if self.output is None:
-            return self.charged_w(power_w)
-        facts = parts("charger")[self.harvester]["charger"]
-        share = float(facts["cold_efficiency_percent"]) / 100
-        return np.where(power_w >= float(facts["cold_p_min_uW"]) * 1e-6, power_w * share, 0.0)
+
+def _each(of: Callable[[Array], bytes], power_w: Array, vcc_v: Array) -> Array:
+    """Ask the engine of each load at a rail once: there are few of these and many configurations."""
+    pairs = np.column_stack([np.asarray(power_w, dtype=np.float64), np.asarray(vcc_v, dtype=np.float64)])
+    # As one number of sixteen bytes each: rows are equal or not, whatever their order.
+    known, which = np.unique(np.ascontiguousarray(pairs).view(np.complex128).ravel(), return_inverse=True)
+    found: Array = np.frombuffer(of(np.ascontiguousarray(known).view(np.float64)))[which]
+    return found
 
 
 def _called(name: str) -> str:
@@ -383,92 +311,13 @@ def _called(name: str) -> str:
     return " + ".join(boards.called("parts", part) if part in known else part for part in name.split(" + "))
 
 
-def _efficiency(table: Mapping[str, Any], v_v: float, current_a: Array) -> Array:
-    """Interpolate a part's table: straight in the voltage and in the logarithm of the current, held at its ends."""
-    ln_a = np.log(np.maximum(current_a, 1e-12))
-    known = np.log(np.asarray(table["current_mA"], dtype=float) * 1e-3)
-    rows = [np.interp(ln_a, known, np.asarray(row, dtype=float) / 100) for row in table["percent"]]
-    volts = np.asarray(table["v_V"], dtype=float)
-    at = float(np.interp(v_v, volts, np.arange(len(volts))))
-    low = min(int(at), len(volts) - 1)
-    high = min(low + 1, len(volts) - 1)
-    found: Array = rows[low] + (rows[high] - rows[low]) * (at - low)
-    return found
-
-
-def _capacitor(
-    part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float, cold_v: float
-) -> Store:
-    whole_f = float(facts["capacitance_f"])
-    volts = np.linspace(0.0, v_max_v, 801)
-    if "derating_percent" in facts:
-        at, share = (np.asarray(c, dtype=float) for c in zip(*facts["derating_percent"], strict=True))
-        farads = whole_f * np.interp(volts, at, share / 100)
-    elif "branch" in facts:
-        # Branches settle within the hour, so together they are the store.
-        farads = np.zeros_like(volts)
-        for b in facts["branch"]:
-            farads += float(b["capacitance_f"]) + float(b.get("capacitance_f_per_v", 0.0)) * volts
-    else:
-        farads = np.full_like(volts, whole_f)
-    joules = np.concatenate(
-        [[0.0], np.cumsum(np.diff(volts) * (farads[1:] * volts[1:] + farads[:-1] * volts[:-1]) / 2)]
-    )
-    cut_j, on_j, full_j = (float(np.interp(v, volts, joules)) for v in (v_cut_v, v_on_v, v_max_v))
-    rated_v = float(facts["v_rated_v"])
-    siemens = float(facts["leakage_uA"]) * 1e-6 / rated_v
-    low_rel, high_rel = part_files.capacitor_tolerance_rel(parts("capacitor")[part])
-    return Store(
-        part=part,
-        is_cell=False,
-        title=part,
-        volts=tuple(
-            (float(np.interp(v, volts, joules) - cut_j) / (full_j - cut_j), float(v))
-            for v in np.linspace(v_cut_v, v_max_v, KNOTS)
-        ),
-        capacitance_f=whole_f,
-        full_j=full_j - cut_j,
-        on_j=on_j - cut_j,
-        begin_j=on_j - cut_j,
-        cut_j=cut_j,
-        cold_j=float(np.interp(cold_v, volts, joules)),
-        leak_w=tuple(siemens * v**2 for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
-        esr_ohm=float(facts["esr_ohm"]),
-        tolerance_low_rel=low_rel,
-        tolerance_rel=high_rel,
-    )
-
-
-def _rechargeable(
-    part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float, cold_v: float
-) -> Store:
-    cell = lifetime.Cell.load(part)
-    rate = lifetime.decay_per_s(cell.self_discharge_per_year)
-    ohms = float(np.mean([r for _, r in facts["r_ohm"]]))
-    full_j = cell.energy_j(v_cut_v, v_max_v)
-    return Store(
-        part=part,
-        is_cell=True,
-        title=cell.title,
-        volts=tuple((cell.energy_j(v_cut_v, v) / full_j, v) for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
-        capacitance_f=0.0,
-        full_j=full_j,
-        on_j=cell.energy_j(v_cut_v, v_on_v),
-        begin_j=cell.energy_j(v_cut_v, v_max_v),
-        cut_j=cell.energy_j(0.0, v_cut_v),
-        cold_j=cell.energy_j(0.0, cold_v),
-        leak_w=tuple(rate * cell.energy_j(0.0, v) for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
-        esr_ohm=ohms,
-        tolerance_low_rel=0.1,
-        tolerance_rel=0.1,
-    )
-
-
 def _chosen(known: Mapping[str, Any], allowed: Sequence[str] | None) -> list[str]:
     return [name for name in known if not allowed or name in allowed]
 
 
-def harvested(allow: Mapping[str, Sequence[str]]) -> tuple[list[Harvested], list[str]]:
+def harvested(
+    allow: Mapping[str, Sequence[str]], temperature_c: float = lifetime.WARM_C
+) -> tuple[list[Harvested], list[str]]:
     """List the harvested supplies that the allowed parts make, and say in words which of them cannot be."""
     found, refused = [], []
     stores: list[tuple[str, bool]] = [(c, False) for c in _chosen(parts("capacitor"), allow.get("capacitors"))]
@@ -481,7 +330,7 @@ def harvested(allow: Mapping[str, Sequence[str]]) -> tuple[list[Harvested], list
         ways += [(charger, c) for c in _chosen(outputs, allow.get("converters"))]
     for harvester, output in ways:
         for part, is_cell in stores:
-            made = _supply(harvester, output, part, is_cell)
+            made = _supply(harvester, output, part, is_cell, temperature_c)
             if isinstance(made, str):
                 refused.append(made)
                 continue
@@ -489,45 +338,39 @@ def harvested(allow: Mapping[str, Sequence[str]]) -> tuple[list[Harvested], list
     return found, refused
 
 
-def sunlit(some: Sequence[Harvested], climate: Mapping[str, Any]) -> tuple[list[Harvested], list[str]]:
-    """Leave out panels that are told by indoor light where the climate is the sun's, and say so of each."""
-    if "constant_w" in climate or "trace" in climate:
-        return list(some), []
-    indoor = {s.panel for s in some if _panel(s.panel).in_lux}
-    told = [
-        f"{panel}: its datasheet tells it in lux, under indoor light, and not in the sun" for panel in sorted(indoor)
-    ]
-    return [s for s in some if s.panel not in indoor], told
+def lit(some: Sequence[Harvested], requirements: Requirements) -> tuple[list[Harvested], list[str]]:
+    """Leave out panels that are told by indoor light where the climate's lies outside of their tables, and say so."""
+    climate = requirements.climate or {}
+    told: dict[str, str] = {}
+    for panel in sorted({s.panel for s in some if _panel(s.panel).in_lux}):
+        if "lux" in climate:
+            try:
+                light(requirements, panel)
+            except SunsealError as e:
+                told[panel] = str(e)
+        elif "constant_w" not in climate and "trace" not in climate:
+            told[panel] = f"{panel}: its datasheet tells it in lux, under indoor light, and not in the sun"
+    return [s for s in some if s.panel not in told], list(told.values())
 
 
-def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Harvested | str:
-    """Put a supply together as the engine does, or say why it cannot be."""
-    start_j = cold_v = 0.0
-    if output is None:
-        facts = parts("harvester")[harvester]["harvester"]
-        v_on_v, v_cut_v, v_max_v = float(facts["v_on_v"]), float(facts["v_cut_v"]), float(facts["v_max_v"])
-        start_j = float(facts["overhead_mJ"]) * 1e-3
-    else:
-        facts = parts("charger")[harvester]["charger"]
-        v_on_v, v_cut_v = float(facts["v_ok_rising_V"]), float(facts["v_ok_falling_V"])
-        v_max_v, cold_v = float(facts["v_ov_V"]), float(facts["cold_until_V"])
-        behind = parts("converter")[output]["converter"]
-        v_on_v, v_cut_v = max(v_on_v, float(behind["v_start_V"])), max(v_cut_v, float(behind["v_in_min_V"]))
-    own = parts("cell" if is_cell else "capacitor")[part]["cell" if is_cell else "capacitor"]
-    if is_cell:
-        v_cut_v = max(v_cut_v, float(own["v_end_V"]))
-        v_on_v = max(v_on_v, v_cut_v * 1.01)
-    v_max_v = min(v_max_v, float(own["v_charge_V"] if is_cell else own["v_rated_v"]))
-    name = " + ".join(filter(None, (harvester, output, part)))
-    if v_on_v >= v_max_v:
-        return f"{name}: the store is charged to {v_max_v:g} V and the output comes on at {v_on_v:g} V"
-    store = (_rechargeable if is_cell else _capacitor)(part, own, v_max_v, v_on_v, v_cut_v, cold_v)
-    if start_j >= store.on_j:
-        return (
-            f"{name}: a start costs {start_j:g} J, and at {v_on_v:g} V the store holds {store.on_j:.3g} J above its "
-            "cut-off"
-        )
-    return Harvested(harvester, output, store, "", v_max_v, v_on_v, v_cut_v, start_j)
+def _supply(
+    harvester: str, output: str | None, part: str, is_cell: bool, temperature_c: float = lifetime.WARM_C
+) -> Harvested | str:
+    """Put a supply together, or say in the engine's words why it cannot be."""
+    facts = parts("cell" if is_cell else "capacitor")[part]
+    low_rel, high_rel = (0.1, 0.1) if is_cell else part_files.capacitor_tolerance_rel(facts)
+    capacitance_f = 0.0 if is_cell else float(facts["capacitor"]["capacitance_f"])
+    made = Harvested(harvester, output, Store(part, is_cell, capacitance_f, low_rel, high_rel), "", temperature_c)
+    try:
+        charges = made.engine.v_on_v < made.engine.v_max_v
+    except _engine.EngineError as e:
+        return f"{made.name}: {e}"
+    if charges:
+        return made
+    return (
+        f"{made.name}: the store is charged to {made.engine.v_max_v:g} V and the output comes on at "
+        f"{made.engine.v_on_v:g} V"
+    )
 
 
 @dataclass(frozen=True)
@@ -547,21 +390,27 @@ class Year:
     """The typical year of supplies with their assumptions, ready to be played under any load."""
 
     pairs: tuple[tuple[Harvested, Corner], ...]
-    gain_w: Array
-    """What reaches a store in each step, an hour or less: steps x kinds of light and charger."""
-    cold_w: Array
-    """The same of a store too low for the charger's converter."""
-    source: npt.NDArray[np.intp]
-    """Column of each supply."""
+    light_w: tuple[Array, ...]
+    """The panel's mean power in each step, an hour or less, of each supply."""
     edges_s: Array
     """Where the steps begin and end."""
 
-    def lows(self, supplies: npt.NDArray[np.intp], drawn_w: Array) -> Array:
-        """Play supplies under loads at their stores: the lowest energy of each day, rising: days x lanes."""
-        pairs = [self.pairs[i] for i in supplies]
-        found = _lows(pairs, drawn_w, self.gain_w, self.cold_w, self.source[supplies], self.edges_s)
-        found.sort(axis=0)
-        return found
+    def engine(self, supply: int) -> _engine.Supply:
+        """Return a supply as the engine has it under its assumptions."""
+        one, corner = self.pairs[supply]
+        return one.of(corner.capacitance, corner.leakage)
+
+    def lows(self, supply: int, drawn_w: float) -> Array:
+        """Play a supply under a load at its store: the lowest energy of each day, rising."""
+        charger = self.pairs[supply][1].charge_efficiency
+        found = self.engine(supply).lows(self.edges_s, self.light_w[supply], drawn_w, charger)
+        return np.sort(np.frombuffer(found))
+
+    def largest_w(self, supply: int, survive_share: float) -> list[float]:
+        """Return the largest load that keeps each gate of `GATES` on that share of days."""
+        fails = min(math.floor((1.0 - survive_share) * DAYS + 1e-9), DAYS - 1)
+        charger = self.pairs[supply][1].charge_efficiency
+        return self.engine(supply).largest_w(self.edges_s, self.light_w[supply], fails, GATES.tolist(), charger)
 
 
 @dataclass(frozen=True)
@@ -577,8 +426,11 @@ class Carried:
     def only(self, supplies: Sequence[int]) -> Carried:
         """Return the same of some of the supplies."""
         at = np.asarray(supplies, dtype=np.intp)
-        pairs = tuple(self.year.pairs[i] for i in supplies)
-        year = replace(self.year, pairs=pairs, source=self.year.source[at])
+        year = replace(
+            self.year,
+            pairs=tuple(self.year.pairs[i] for i in supplies),
+            light_w=tuple(self.year.light_w[i] for i in supplies),
+        )
         return Carried(year, self.full_j[at], self.loads_w[at])
 
     def most_w(self, supply: int, gate_j: Array) -> Array:
@@ -589,8 +441,7 @@ class Carried:
 
     def share(self, supply: int, drawn_w: float, gate_j: float) -> float:
         """Return the share of days on which the store keeps `gate_j` under a load."""
-        lows = self.year.lows(np.array([supply]), np.array([drawn_w]))
-        return float((lows >= gate_j).mean())
+        return float((self.year.lows(supply, drawn_w) >= gate_j).mean())
 
 
 def carried(
@@ -598,199 +449,19 @@ def carried(
 ) -> Carried:
     """Find what every supply carries over the typical year; one corner for each, or none."""
     each = corners or [Corner()] * len(supplies)
-    gains: dict[tuple[Any, ...], int] = {}
-    rows: list[Array] = []
-    colds: list[Array] = []
-    source: list[int] = []
     # All panels are in one light: the points of one are those of all.
     edges_s = max((light.edges_s() for light in lights.values()), key=len)
+    known: dict[tuple[str, float, float], Array] = {}
+    light_w = []
     for s, c in zip(supplies, each, strict=True):
-        key = (s.panel, s.harvester, s.output is None, c.light, c.low_light, c.charge_efficiency)
-        if key not in gains:
-            gains[key] = len(rows)
-            light_w = lights[s.panel].hours_w(c.low_light, edges_s) * c.light
-            rows.append(s.charged_w(light_w, c.charge_efficiency))
-            colds.append(s.charged_cold_w(light_w))
-        source.append(gains[key])
-    pairs = tuple(zip(supplies, each, strict=True))
-    year = Year(pairs, np.stack(rows, axis=1), np.stack(colds, axis=1), np.asarray(source, dtype=np.intp), edges_s)
-    full_j = np.array([s.store.full_j * c.capacitance for s, c in pairs])
-    return Carried(year, full_j, _largest(year, full_j, survive_share))
-
-
-def _largest(year: Year, full_j: Array, survive_share: float) -> Array:
-    """Return the largest load of the scale that holds each gate, by supply; 0 where even the least does not."""
-    fails = min(math.floor((1.0 - survive_share) * DAYS + 1e-9), DAYS - 1)
-    count = len(full_j)
-    # Nothing above the mean of the light can be carried.
-    mean_w = np.maximum(year.gain_w.mean(axis=0)[year.source], 1e-12)
-    first, last = (np.floor(np.log2(share * mean_w)).astype(np.int64) * OCTAVE for share in (LEAST, 2.1))
-    known: list[dict[int, float]] = [{} for _ in range(count)]
-
-    def play(wanted: Sequence[tuple[int, int]]) -> None:
-        if wanted:
-            lanes, steps = (np.asarray(c, dtype=np.int64) for c in zip(*wanted, strict=True))
-            lows = year.lows(lanes, np.exp2(steps / OCTAVE))[fails]
-            for lane, step, low in zip(lanes.tolist(), steps.tolist(), lows.tolist(), strict=True):
-                known[lane][step] = low
-
-    def largest(i: int, gate: float, steps: range) -> int | None:
-        return max((k for k in steps if known[i][k] >= gate * full_j[i]), default=None)
-
-    coarse = [range(int(first[i]), int(last[i]) + 1, OCTAVE) for i in range(count)]
-    play([(i, k) for i in range(count) for k in coarse[i]])
-    at = {(i, g): largest(i, gate, coarse[i]) for i in range(count) for g, gate in enumerate(GATES)}
-    stride = OCTAVE
-    while stride > 1:
-        stride //= FINER
-        parts = {(i, g): range(k, k + FINER * stride, stride) for (i, g), k in at.items() if k is not None}
-        play(sorted({(i, k) for (i, _), steps in parts.items() for k in steps if k not in known[i]}))
-        for (i, g), steps in parts.items():
-            at[i, g] = largest(i, GATES[g], steps)
-    found = np.zeros((count, len(GATES)))
-    for (i, g), k in at.items():
-        found[i, g] = 0.0 if k is None else 2.0 ** (k / OCTAVE)
-    return found
-
-
-def _lows(
-    pairs: Sequence[tuple[Harvested, Corner]],
-    drawn_w: Array,
-    gain_w: Array,
-    cold_w: Array,
-    lane: npt.NDArray[np.intp],
-    edges_s: Array | None = None,
-) -> Array:
-    """Play the year: each day's lowest energy above the cut-off, by day and lane.
-
-    Steps are hours, if `edges_s` does not say when each begins and ends; none crosses the end of a day. Energies are
-    counted from empty. A start's energy is owed until it has decayed, as any difference between two
-    stores does, or is made good where the store is full.
-    """
-    at = {id(pair): i for i, pair in enumerate(pairs)}
-    distinct = sorted(set(at.values()))
-    which = np.searchsorted(distinct, [at[id(pair)] for pair in pairs])
-    kinds = [pairs[i] for i in distinct]
-
-    def lanes(of: Callable[[Harvested, Corner], float]) -> Array:
-        return np.array([of(s, c) for s, c in kinds], dtype=float)[which]
-
-    cut = lanes(lambda s, c: s.store.cut_j * c.capacitance)
-    full = lanes(lambda s, c: s.store.full_j * c.capacitance)
-    on = lanes(lambda s, c: s.store.on_j * c.capacitance)
-    begin = lanes(lambda s, c: s.store.begin_j * c.capacitance)
-    start = lanes(lambda s, _: s.start_j)
-    top, back = cut + full, cut + np.minimum(on + start, full)
-    flow = _Flow.of(kinds, which, drawn_w)
-    flow.put(cut + np.maximum(begin - start, 0.0))
-    awake, owed = flow.energy > cut, np.zeros_like(cut)
-    lows = np.empty((DAYS, len(cut)))
-    at_s = np.linspace(0.0, len(gain_w) * HOUR_S, len(gain_w) + 1) if edges_s is None else edges_s
-    begins = np.searchsorted(at_s, (np.arange(DAYS + 1) * DAY_S) - 1e-3).tolist()
-    # Steps of the same light are one: within it the energy only rises or only falls.
-    moves = np.maximum(np.abs(np.diff(gain_w, axis=0)), np.abs(np.diff(cold_w, axis=0)))
-    same = (moves <= 1e-9 * gain_w.max(axis=0)).all(axis=1)
-    for day in range(DAYS):
-        low, step, end = np.where(awake, flow.energy - cut - owed, -full), begins[day], begins[day + 1]
-        while step < end:
-            count = 1
-            while step + count < end and same[step + count - 1]:
-                count += 1
-            keep = flow.step(round(at_s[step + count] - at_s[step], 3), gain_w[step][lane], cold_w[step][lane])
-            owed = np.maximum(np.where(awake, owed * keep, owed) - np.maximum(flow.energy - top, 0.0), 0.0)
-            energy = np.minimum(flow.energy, top, out=flow.energy)
-            alive = awake & (energy > cut)
-            owed = np.where(awake & ~alive, start, owed)
-            awake = alive | (energy >= back)
-            low = np.minimum(low, np.where(awake, energy - cut - owed, -full))
-            step += count
-        lows[day] = low
-    return lows
-
-
-class _Flow:
-    """Stores under loads, a lane each: the outflow is a broken line over the energy, so each piece is an exponential.
-
-    Below the cut-off only leakage and electronics draw, and below the energy of the charger's cold start light comes
-    in as `cold_w`. The exact flow of one state: two stores never overtake each other.
-    """
-
-    def __init__(self, edges: Array, outflow: Array, slope: Array) -> None:
-        """Take pieces x lanes: where each begins (and the last ends), the outflow there, and how it grows."""
-        self.count = outflow.shape[1]
-        self.lower, self.upper = edges[:-1].ravel(), edges[1:].ravel()
-        self.edges, self.outflow, self.slope = edges, outflow.ravel(), slope.ravel()
-        self.lanes = np.arange(self.count)
-        self.energy = np.zeros(self.count)
-        self.at = self.lanes.copy()
-        """Piece of each lane, as an index of the flat tables: piece x lanes + lane."""
-        self.spans: dict[float, Array] = {}
-
-    @classmethod
-    def of(cls, kinds: Sequence[tuple[Harvested, Corner]], which: npt.NDArray[np.intp], drawn_w: Array) -> _Flow:
-        """Return the flow of supplies under loads; `which` says which supply each lane has."""
-        edges = np.empty((KNOTS + 2, len(which)))
-        outflow, slope = np.empty((KNOTS + 1, len(which))), np.empty((KNOTS + 1, len(which)))
-        for i, (s, c) in enumerate(kinds):
-            here = np.flatnonzero(which == i)
-            leak_w = np.asarray(s.store.leak_w) * c.leakage
-            shares, volts = zip(*s.store.volts, strict=True)
-            knots_j = s.store.cut_j + np.asarray(shares) * s.store.full_j
-            out = np.stack([s.drawn_at_w(drawn_w[here], v) for v in volts]) + leak_w[:, None]
-            # A cell that is empty where its output goes off has nothing below that could leak.
-            below_per_s = leak_w[0] / s.store.cut_j if s.store.cut_j > 0 else 0.0
-            off = max(below_per_s + s.off_per_s(), 1e-12)
-            cold_j = min(s.store.cold_j, s.store.cut_j)
-            ends_j = np.concatenate([[-1.0, cold_j], knots_j[:-1], [np.inf]]) * c.capacitance
-            edges[:, here] = ends_j[:, None]
-            outflow[:2, here] = off * np.array([[-1.0], [cold_j]])
-            outflow[2:, here] = out[:-1]
-            slope[:2, here] = off / c.capacitance
-            grows = np.diff(out, axis=0) / (np.diff(knots_j) * c.capacitance)[:, None]
-            slope[2:, here] = np.where(np.abs(grows) < 1e-12, 1e-12, grows)
-        return cls(edges, outflow, slope)
-
-    def put(self, energy: Array) -> None:
-        """Set each lane's energy."""
-        self.energy = energy.copy()
-        pieces = (self.edges[1:-1] <= energy).sum(axis=0)
-        self.at = pieces * self.count + self.lanes
-
-    def step(self, time_s: float, gain_w: Array, cold_w: Array) -> Array:
-        """Let time go by; return what is left of a small difference between two stores at its end."""
-        if time_s not in self.spans:
-            if len(self.spans) == KEPT:
-                self.spans.clear()
-            self.spans[time_s] = -np.expm1(-self.slope * time_s) / self.slope
-        at, e = self.at, self.energy
-        rate, span = self.slope[at], self.spans[time_s][at]
-        net_w = np.where(at < self.count, cold_w, gain_w) - self.outflow[at] - rate * (e - self.lower[at])
-        moved, keep = e + net_w * span, 1.0 - rate * span
-        beyond = np.flatnonzero((moved > self.upper[at]) | (moved < self.lower[at]))
-        left_s, decayed = np.full(len(beyond), time_s), np.ones(len(beyond))
-        while len(beyond):
-            here, e_j, w = at[beyond], self.energy[beyond], net_w[beyond]
-            up, rate = w > 0.0, self.slope[here]
-            edge = np.where(up, self.upper[here], self.lower[here])
-            spent_s = -np.log1p(-np.minimum(rate * (edge - e_j) / w, 1.0 - 1e-15)) / rate
-            left_s = np.maximum(left_s - spent_s, 0.0)
-            decayed = decayed * np.exp(-rate * spent_s)
-            there = here + np.where(up, self.count, -self.count)
-            light_w = np.where(there < self.count, cold_w[beyond], gain_w[beyond])
-            rate = self.slope[there]
-            w = light_w - self.outflow[there] - rate * (edge - self.lower[there])
-            # Pushed back from both sides it stays at the edge.
-            goes = (w > 0.0) == up
-            at[beyond] = np.where(goes | up, there, here)
-            span = -np.expm1(-rate * left_s) / rate
-            self.energy[beyond], net_w[beyond] = edge, w
-            moved[beyond] = np.where(goes, edge + w * span, edge)
-            keep[beyond] = decayed * (1.0 - rate * span)
-            now = at[beyond]
-            again = goes & ((moved[beyond] > self.upper[now]) | (moved[beyond] < self.lower[now]))
-            beyond, left_s, decayed = beyond[again], left_s[again], decayed[again]
-        self.energy = moved
-        return keep
+        key = (s.panel, c.light, c.low_light)
+        if key not in known:
+            known[key] = np.ascontiguousarray(lights[s.panel].hours_w(c.low_light, edges_s) * c.light)
+        light_w.append(known[key])
+    year = Year(tuple(zip(supplies, each, strict=True)), tuple(light_w), edges_s)
+    full_j = np.array([year.engine(i).full_j for i in range(len(supplies))])
+    loads_w = np.array([year.largest_w(i, survive_share) for i in range(len(supplies))])
+    return Carried(year, full_j, loads_w)
 
 
 # --- Batteries -------------------------------------------------------------------------------
@@ -800,18 +471,26 @@ class _Flow:
 class Battery:
     """A cell, and what stands between it and the node."""
 
-    cell: lifetime.Cell
+    part: str
     converter: str | None
     kind: str
     """direct, linear or assisting."""
-    ohms: tuple[float, ...]
-    """Resistance over `cell.charge`."""
-    end_v: float
+    temperature_c: float = lifetime.WARM_C
+
+    def of(self, charge: float = 1.0, self_discharge: float = 1.0) -> _engine.Battery:
+        """Return it as the engine has it, with shares of its file's charge and self-discharge."""
+        return lifetime.battery(self.part, self.converter, self.temperature_c, charge, self_discharge)
+
+    @property
+    def full_j(self) -> float:
+        """Return the energy of the full cell."""
+        cell = self.of()
+        return cell.energy_j(0.0, cell.full_v)
 
     @property
     def name(self) -> str:
         """Name it as a person would."""
-        return " + ".join(filter(None, (self.cell.part, self.converter)))
+        return " + ".join(filter(None, (self.part, self.converter)))
 
     @property
     def title(self) -> str:
@@ -821,37 +500,19 @@ class Battery:
     @property
     def parts(self) -> tuple[str, ...]:
         """Return its parts."""
-        return tuple(filter(None, (self.cell.part, self.converter)))
+        return tuple(filter(None, (self.part, self.converter)))
 
     def table(self, cutoff_v: float) -> dict[str, Any]:
         """Return the table [supply] of a scenario; the node ends, or the converter begins, at `cutoff_v`."""
-        told: dict[str, Any] = {"cell": self.cell.part, "charger": "diode", "output": self.converter or "direct"}
+        told: dict[str, Any] = {"cell": self.part, "charger": "diode", "output": self.converter or "direct"}
+        if self.temperature_c != lifetime.WARM_C:
+            told["temperature_c"] = self.temperature_c
         return {**told, "below_v": cutoff_v} if self.kind == "assisting" else told
 
-    def share_above(self, cutoff_v: Array, current_a: Array) -> Array:
-        """Return the share of the charge that flows before the terminal falls to the cut-off under a current."""
-        charge = np.linspace(0.0, 1.0, 201)
-        open_v = np.interp(charge, self.cell.charge, self.cell.open_v)
-        ohms = np.interp(charge, self.cell.charge, self.ohms)
-        under_v = open_v[None, :] - np.asarray(current_a, dtype=float)[:, None] * ohms[None, :]
-        fine = under_v >= np.asarray(cutoff_v, dtype=float)[:, None]
-        # The terminal falls with the charge: the last point from the top that still holds.
-        first_bad = np.argmax(~fine[:, ::-1], axis=1)
-        count = np.where(fine.all(axis=1), len(charge), first_bad)
-        found: Array = np.maximum(count - 1, 0) / (len(charge) - 1)
-        return found
 
-    def mean_v(self, share: Array) -> Array:
-        """Return the mean open voltage over the charge above a share from the top."""
-        charge = np.linspace(0.0, 1.0, 401)
-        volts = np.interp(charge, self.cell.charge, self.cell.open_v)
-        energy = np.concatenate([[0.0], np.cumsum((volts[1:] + volts[:-1]) / 2 * np.diff(charge))])
-        taken = energy[-1] - np.interp(1.0 - share, charge, energy)
-        found: Array = np.where(share > 0, taken / np.maximum(share, 1e-12), volts[-1])
-        return found
-
-
-def batteries(allow: Mapping[str, Sequence[str]], board_names: Sequence[str]) -> list[Battery]:
+def batteries(
+    allow: Mapping[str, Sequence[str]], board_names: Sequence[str], temperature_c: float = lifetime.WARM_C
+) -> list[Battery]:
     """List the allowed batteries with nothing behind them, a linear regulator, or a converter that assists.
 
     `own` in the list stands for what the boards bring; a board that brings none is told so.
@@ -864,23 +525,8 @@ def batteries(allow: Mapping[str, Sequence[str]], board_names: Sequence[str]) ->
     }
     found = []
     for part in _chosen(parts("cell"), named or None):
-        cell, facts = lifetime.Cell.load(part), parts("cell")[part]["cell"]
-        at, ohms = zip(*facts["r_ohm"], strict=True)
-        by_charge = np.interp([c * 100 for c in cell.charge], at, ohms)
         ways: list[tuple[str | None, str]] = [(None, "direct")]
         ways += [(c, kinds[c]["kind"]) for c in _chosen(kinds, allow.get("converters"))]
         for converter, kind in ways:
-            found.append(Battery(cell, converter, kind, tuple(map(float, by_charge)), float(facts["v_end_V"])))
-    return found
-
-
-def life_s(energy_j: Array, drawn_w: Array, self_discharge_per_year: float, below_j: Array | float = 0.0) -> Array:
-    """Return how long an energy lasts under a constant load and self-discharge (`lifetime.Cell.time_s` at one voltage).
-
-    `below_j` is what the cell holds beside it, of which self-discharge takes its share, too.
-    """
-    rate = lifetime.decay_per_s(self_discharge_per_year)
-    if rate == 0:
-        return energy_j / drawn_w
-    found: Array = np.log1p(rate * energy_j / (drawn_w + rate * below_j)) / rate
+            found.append(Battery(part, converter, kind, temperature_c))
     return found

@@ -238,6 +238,9 @@ class Prices:
     receive_packet_j: Ends
     receive_message_j: Ends
 
+    heaviest_w: float
+    """The most that it draws for it, sending or listening."""
+
     def exchange(self, body_bytes: int) -> Exchange:
         """Price a body; an empty one is not sent."""
         whole = self.radio.fragment_bytes
@@ -314,6 +317,7 @@ def prices(radio: str | Radio, dbm: int | None = 0, vcc_v: float = 3.0, listen_s
         receive_byte_j=joules((receive_w, byte_s)),
         receive_packet_j=joules((receive_w, settle_s + frame_s)),
         receive_message_j=joules(*wake, *settle, (receive_w, TURNROUND_S), (send_w, answer_s)),
+        heaviest_w=max(power_w[0] for power_w, _ in ((send_w, byte_s), (receive_w, window_s), *wake, *settle)),
     )
 
 

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sunseal import boards
+import numpy as np
+
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop.simulation import LOSSES
@@ -131,6 +134,8 @@ class Question:
     efficiency: float
     lender: str | None = None
     """The board whose supply it is; None: its own."""
+    vcc_v: float = 3.0
+    temperature_c: float | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +152,9 @@ class Sized(Priced):
     """By equation 6.2 in light without end; over a year see `year`."""
     autonomy_s: float
     """By equation 6.3, between the highest voltage and the cut-off."""
+    dark_s: float
+    """How long the full store lasts without light: with the output's losses, the electronics' own consumption, leakage,
+    and what the heaviest pulse must find in the store's resistance."""
     shortest_period_s: float | None
     """By equation 6.2 with the year's mean light; None where even sleep is too much."""
     year: dict[str, Any] | None
@@ -176,6 +184,7 @@ def year_of(
     light: float = 1.0,
     days: int = 365,
     lender: str | None = None,
+    temperature_c: float | None = None,
 ) -> dict[str, Any]:
     """Play a year on the board's own supply, or a lender's, from the profile that `demand` is.
 
@@ -189,7 +198,7 @@ def year_of(
         demand.margin * (demand.compute_j + demand.radio_j),
     )
     profile = fleets.NodeProfile(demand.sleep_w, 0.0, 0.0, min(60.0, demand.period_s), (task,))
-    supply: Any = None if lender is None else {k: v for k, v in boards.board(lender)["supply"].items() if k != "panel"}
+    supply = supply_table(lender, temperature_c)
     fate = fleets.play_one(profile, trace, days, board=board, supply=supply, light=light, capacitance_f=capacitance_f)
     sums = fate["sums"]
     work_j = sums["load_j"] + sums["store_load_j"]
@@ -205,6 +214,28 @@ def year_of(
         "stored_j": sums["panel_j"] - work_j - lost_j - sums["curtailed_j"],
         "energy_balance_rel": fate["balance_rel"],
     }
+
+
+def supply_table(lender: str | None, temperature_c: float | None) -> dict[str, Any]:
+    """Return the table [supply] of a scenario: a lender's harvester and store, else the board's own."""
+    told = {} if lender is None else {k: v for k, v in boards.board(lender)["supply"].items() if k != "panel"}
+    return told if temperature_c is None else {**told, "temperature_c": temperature_c}
+
+
+def dark_s(
+    demand: Demand, board: str, vcc_v: float, capacitance_f: float, lender: str | None, temperature_c: float | None
+) -> float:
+    """Ask the engine how long a full store lasts without light, until the heaviest pulse meets the cut-off."""
+    table = {**supply_table(lender, temperature_c), "capacitance_f": capacitance_f}
+    told = {"name": "a store", "board": board, "firmware": "none", "duration_s": 1.0, "supply": table}
+    store = _engine.Supply(boards.library(), _engine.Scenario.from_json(json.dumps(told)))
+    peak_w = max(
+        joules / time_s for joules, time_s in ((demand.compute_j, demand.compute_s), (demand.radio_j, demand.radio_s))
+        if time_s > 0
+    )  # fmt: skip
+    given_w, reserve_j = (np.frombuffer(of(np.array([demand.mean_w, vcc_v, peak_w, vcc_v]))) for of in
+                          (store.given_w, store.reserve_j))  # fmt: skip
+    return store.dark_s(float(given_w[0]), float(reserve_j[1])) if reserve_j[1] < store.full_j else 0.0
 
 
 def mean_w(trace: fleets.Trace) -> float:
@@ -225,6 +256,8 @@ def size(
     efficiency: float = 1.0,
     lender: str | None = None,
     others: Sequence[Demand] = (),
+    vcc_v: float = 3.0,
+    temperature_c: float | None = None,
 ) -> Sized:
     """Answer equations 6.1 to 6.3 for a store, and play the year if there is light to play.
 
@@ -245,9 +278,12 @@ def size(
         capacitance_f=capacitance_f(demand, v_max_v, cutoff_v),
         panel_w=panel_w(demand, efficiency),
         autonomy_s=autonomy_s(demand, stored_j),
+        dark_s=dark_s(demand, board, vcc_v, store_f, lender, temperature_c),
         shortest_period_s=period_s,
-        year=None if trace is None else year_of(demand, board, store_f, trace, lender=lender),
-        question=Question(demand, board, store_f, v_max_v, cutoff_v, trace, efficiency, lender),
+        year=None
+        if trace is None
+        else year_of(demand, board, store_f, trace, lender=lender, temperature_c=temperature_c),
+        question=Question(demand, board, store_f, v_max_v, cutoff_v, trace, efficiency, lender, vcc_v, temperature_c),
     )
 
 

@@ -2,7 +2,7 @@
 """What a plan offers beside its cheapest: what holds at the low end of every interval, and much more margin for little.
 
 A cheapest configuration is one because nothing of it is spare: at the low end of its light or its currents it may fail.
-Of what costs more, only what has more margin is looked at, the cheapest first.
+Of what costs more, only what has more margin, or another panel, is looked at, the cheapest first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pandas as pd
 from sunseal.planner import sweep, uncertainty
 from sunseal.planner.relaxations import factor
 
-TRIED = 16
+TRIED = 24
 """So many of the dearer ones are asked for their low end."""
 LITTLE = 0.1
 """So much more cost is little."""
@@ -78,13 +78,16 @@ def beside(
 
 
 def _dearer(candidates: pd.DataFrame, first: pd.Series) -> list[pd.Series]:
-    """Return what qualifies, costs no less than the first and has more margin than all that costs less."""
-    most = float(first.energy_margin)
+    """Return what qualifies, costs no less than the first and has more margin than all of its panel that costs less.
+
+    By panel, for how wide an interval is depends most on what its datasheet leaves open.
+    """
+    most = {str(first.panel): float(first.energy_margin)}
     rows: list[pd.Series] = []
     good = candidates[candidates.qualifies & (candidates.cost >= first.cost)]
     for _, row in good.sort_values(["cost", "energy_margin"], ascending=[True, False], kind="stable").iterrows():
-        if row.energy_margin > most and len(rows) < TRIED:
-            most = float(row.energy_margin)
+        if row.energy_margin > most.get(str(row.panel), -1.0) and len(rows) < TRIED:
+            most[str(row.panel)] = float(row.energy_margin)
             rows.append(row)
     return rows
 

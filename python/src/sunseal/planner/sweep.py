@@ -8,7 +8,6 @@ are some forty thousand loads against some ninety supplies.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +77,12 @@ def points(requirements: Requirements, progress: operations.Progress | None = No
     frame = pd.DataFrame()
     if requirements.climate is not None or requirements.lifetime_s is not None:
         frame = operations.points(chosen, power=power, voltages_v=requirements.voltages_v, progress=progress)
-        frame["cell"], frame["cutoff_v"] = "", 0.0
+        frame["cell"] = ""
+        with_radio, least = sends(requirements), frame[["board", "freq_hz"]].drop_duplicates()
+        needed = {
+            (b, f): needs_v(b, f, power, with_radio, requirements.radio) for b, f in least.itertuples(index=False)
+        }
+        frame["cutoff_v"] = [needed[key] for key in zip(frame.board, frame.freq_hz, strict=True)]
     if requirements.lifetime_s is not None:
         places = direct_places(requirements, sorted({o.board for o in chosen}))
         for cell, by_board in places.items():
@@ -114,24 +118,21 @@ def direct_places(
     found: dict[str, dict[str, list[tuple[float, int, float]]]] = {}
     if requirements.voltages_v:
         return found
-    direct = [b for b in supply.batteries(requirements.allow, board_names) if b.kind == "direct"]
+    everything = supply.batteries(requirements.allow, board_names, requirements.temperature_c)
+    direct = [(b.part, b.of()) for b in everything if b.kind == "direct"]
     weights = {b: measuring.PowerSet(requirements.power_set, b) for b in board_names}
-    for battery in direct:
+    for part, cell in direct:
         for board in board_names:
-            low_v, high_v = rail_limits(board, sends(requirements), requirements.radio)
-            if max(battery.cell.open_v) > high_v:
+            if cell.full_v > rail_limits(board, sends(requirements), requirements.radio)[1]:
                 continue
             rows = []
             for freq_hz in clocks(weights[board]):
-                legal = min(v for f, v, _ in weights[board].inner.levels() if f >= freq_hz)
-                cutoff_v = max(legal, low_v, battery.end_v)
-                share = battery.cell.share_above(cutoff_v)
-                if share <= 0:
-                    continue
-                mean_v = round(float(battery.mean_v(np.array([share]))[0]), 2)
-                if weights[board].inner.freq_max_hz(mean_v) >= freq_hz:
-                    rows.append((mean_v, freq_hz, cutoff_v))
-            found.setdefault(battery.cell.part, {})[board] = rows
+                needed_v = needs_v(board, freq_hz, requirements.power_set, sends(requirements), requirements.radio)
+                cutoff_v = max(needed_v, cell.end_v)
+                mean_v = cell.mean_v(cutoff_v)
+                if mean_v is not None and weights[board].inner.freq_max_hz(round(mean_v, 2)) >= freq_hz:
+                    rows.append((round(mean_v, 2), freq_hz, cutoff_v))
+            found.setdefault(part, {})[board] = rows
     return found
 
 
@@ -142,9 +143,17 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
 
 
 @places.cached
+def needs_v(board: str, freq_hz: int, power: str, with_radio: bool, other: str | None) -> float:
+    """Return the least rail at which a board works at a clock: that of its chip, and of its radio where it is used."""
+    low_v, _ = rail_limits(board, with_radio, other)
+    legal = [v for f, v, _ in measuring.PowerSet(power, board).inner.levels() if f >= freq_hz]
+    return max(low_v, min(legal, default=low_v))
+
+
+@places.cached
 def rail_limits(board: str, with_radio: bool, other: str | None = None) -> tuple[float, float]:
-    """Return the least and the highest supply of a board's chip, and of its radio where something is sent; `other` is
-    the radio that it carries instead."""
+    """Return the least and the highest supply of a board's chip, and where something is sent of its radio, or of the
+    `other` that it carries."""
     facts: Any = boards.board(board)
     device = boards.device(facts["device"])
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
@@ -215,7 +224,7 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
                 priced, strong = (
                     radios.prices(radio, most if d is None else d, vcc_v, link.listen_s) for d in (dbm, worst)
                 )
-                row["tx_w"] = radio.power_w(radio.send[most if dbm is None else dbm], vcc_v)[0]
+                row["tx_w"] = priced.heaviest_w
                 for of in AIR:
                     row[f"{of}_s"] = getattr(priced, f"{of}_s")
                     row[f"{of}_worst_j"] = getattr(strong, f"send_{of}_j")[0]
@@ -367,7 +376,8 @@ def _options(requirements: Requirements, i: int, frame: pd.DataFrame, air: pd.Da
     out["busy_s"] = time_s + air_s
     out["busy"] = out.busy_s / every_s
     out["cpu_latency_s"] = time_s
-    out["peak_w"] = np.maximum(rows.power_w.to_numpy(), np.where(on_air["byte"] > 0, rows.tx_w.to_numpy(), 0.0))
+    on_air_w = np.where(on_air["byte"] > 0, rows.tx_w.to_numpy(), 0.0)
+    out["peak_w"] = np.maximum(rows.power_w.to_numpy(), on_air_w) + rows.beside_w.to_numpy()
     out["flash_bytes"] = rows.flash_bytes.to_numpy()
     out["memory_bytes"] = rows.ram_bytes.to_numpy() + rows.stack_bytes.to_numpy()
     return out[out.legal].drop(columns="legal").reset_index(drop=True)
@@ -542,7 +552,7 @@ def judge_harvested(
     had = most_w(lowest_j(requirements, one, table))
     extra = {"farads": one.store.capacitance_f, "panel_watts": one.panel_w}
     if one.store.is_cell:
-        extra["battery_joules"] = one.store.full_j
+        extra["battery_joules"] = one.full_j
     cost = price(requirements, table, needed, one.parts, extra)
     enough = had >= needed
     return Judged(fits & ~np.isnan(cost), needed, had, needed, cost, {**met, "energy": enough}, False)
@@ -555,8 +565,7 @@ def needed_w(one: supply.Harvested, table: pd.DataFrame, efficiency: float = 1.0
     round_w = (table.compute_w + table.radio_w).to_numpy()
     awake_w = one.drawn_w(round_w / busy, vcc_v, efficiency)
     asleep_w = one.drawn_w((table.mean_w.to_numpy() - round_w) / np.maximum(1.0 - busy, 1e-6), vcc_v, efficiency)
-    lost_w = (awake_w / one.middle_v) ** 2 * one.store.esr_ohm
-    found: Array = (awake_w + lost_w) * busy + asleep_w * (1.0 - busy)
+    found: Array = awake_w * busy + asleep_w * (1.0 - busy)
     return found
 
 
@@ -598,14 +607,13 @@ def judge_battery(
     requirements: Requirements, table: pd.DataFrame, one: supply.Battery, met: Mapping[str, Flags]
 ) -> Judged:
     """Set a battery against all loads."""
-    fits, had, drawn_w = battery_life(requirements, table, one)
+    fits, had, drawn_w = battery_life(table, one)
     needed = np.full(len(table), requirements.lifetime_s, dtype=float)
-    cost = price(requirements, table, drawn_w, one.parts, {"battery_joules": one.cell.energy_j()})
+    cost = price(requirements, table, drawn_w, one.parts, {"battery_joules": one.full_j})
     return Judged(fits & ~np.isnan(cost), needed, had, drawn_w, cost, {**met, "energy": had >= needed}, True)
 
 
 def battery_life(
-    requirements: Requirements,
     table: pd.DataFrame,
     one: supply.Battery,
     *,
@@ -614,71 +622,30 @@ def battery_life(
 ) -> tuple[Flags, Array, Array]:
     """Return which loads a battery can be joined to, how long it lasts under them, and what it gives for them.
 
-    Straight on the cell, the cut-off is where the least legal supply of the clock ends, or the radio's, or the cell's
-    own end; from there on a converter that assists holds that voltage. The terminal stands below the open voltage by
-    the peak current times the cell's resistance.
+    It ends where the heaviest pulse first pulls the rail below what the clock needs, or the radio (`lifetime.lives`);
+    there a converter that assists comes on.
     """
-    vcc_v, mean_w = table.vcc_v.to_numpy(), table.mean_w.to_numpy()
-    peak_a = table.peak_w.to_numpy() / vcc_v
-    cell = table.cell.to_numpy()
-    charge_c, rate = one.cell.capacity_c * capacity, one.cell.self_discharge_per_year * self_discharge
-    fits, cutoff_v = cell == one.cell.part, table.cutoff_v.to_numpy(dtype=float)
-    if one.kind == "linear":
-        facts = supply.parts("converter")[str(one.converter)]["converter"]
-        cutoff_v = np.maximum(vcc_v + float(facts["dropout_mV"]) * 1e-3, one.end_v)
-        fits = (cell == "") & (cutoff_v >= float(facts["v_in_min_V"]))
-    life, drawn_w = np.zeros(len(table)), mean_w.copy()
+    vcc_v, needed_v = table.vcc_v.to_numpy(), table.cutoff_v.to_numpy(dtype=float)
+    fits = table.cell.to_numpy() == ("" if one.kind == "linear" else one.part)
+    if one.kind != "direct":
+        fits &= vcc_v >= needed_v
+    life, drawn_w = np.zeros(len(table)), table.mean_w.to_numpy().copy()
     at = np.flatnonzero(fits)
     if len(at) == 0:
         return fits, life, drawn_w
-    share = _share_above(one, cutoff_v[at], peak_a[at])
-    mean_v = one.mean_v(share)
-    if one.kind == "linear":
-        idle_a, _, converter_a, _ = supply.own_currents_a(None, str(one.converter))
-        drawn_w[at] = (mean_w[at] / vcc_v[at] + idle_a + converter_a) * mean_v
-    if one.kind == "assisting":
-        idle_a, _, _, disabled_a = supply.own_currents_a(None, str(one.converter))
-        drawn_w[at] = mean_w[at] + (idle_a + disabled_a) * mean_v
-    energy_j = charge_c * share * mean_v
-    below_j = charge_c * (1.0 - share) * mean_v
-    life[at] = np.where(share > 0, supply.life_s(energy_j, drawn_w[at], rate, below_j), 0.0)
-    if one.kind == "assisting":
-        # At the rail that the converter holds the node takes the same current.
-        held_w = mean_w[at] / vcc_v[at] * cutoff_v[at]
-        life[at] += _boosted(one, share, held_w, cutoff_v[at], charge_c, rate)
+    some = table.iloc[at]
+    busy, round_w = np.clip(some.busy.to_numpy(), 1e-9, 1.0), (some.compute_w + some.radio_w).to_numpy()
+    found = lifetime.lives(
+        one.of(capacity, self_discharge),
+        vcc_v=vcc_v[at],
+        asleep_w=(some.mean_w.to_numpy() - round_w) / np.maximum(1.0 - busy, 1e-6),
+        awake_w=round_w / busy,
+        busy=busy,
+        peak_w=some.peak_w.to_numpy(),
+        needs_v=needed_v[at],
+    )
+    life[at], drawn_w[at] = found.lasts_s, np.where(found.lasts_s > 0, found.drawn_w, drawn_w[at])
     return fits, life, drawn_w
-
-
-def _share_above(one: supply.Battery, cutoff_v: Array, peak_a: Array) -> Array:
-    """Look the share up over a grid of currents for each cut-off: there are few of these and many loads."""
-    found = np.zeros(len(cutoff_v))
-    for v in np.unique(cutoff_v):
-        rows = np.flatnonzero(cutoff_v == v)
-        grid = np.concatenate([[0.0], np.geomspace(1e-5, max(peak_a[rows].max(), 2e-5), 63)])
-        shares = one.share_above(np.full(len(grid), v), grid)
-        found[rows] = np.interp(peak_a[rows], grid, shares)
-    return found
-
-
-def _boosted(one: supply.Battery, used: Array, mean_w: Array, rail_v: Array, charge_c: float, rate: float) -> Array:
-    """Return how much longer a converter that assists holds the rail below that voltage, in slices of the charge."""
-    boost = lifetime.Boost.load(str(one.converter))
-    end_v = max(boost.v_in_min_v, one.end_v, min(one.cell.open_v))
-    edges = np.linspace(1.0, 1.0 - one.cell.share_above(end_v), 41)
-    total_s = np.zeros(len(mean_w))
-    ln_a = np.log(np.maximum(mean_w / rail_v, 1e-9))
-    for high, low in itertools.pairwise(edges):
-        middle_v = float(np.interp((high + low) / 2, one.cell.charge, one.cell.open_v))
-        # Of this slice, what the direct stretch has left.
-        left = np.clip(np.minimum(high, 1.0 - used) - low, 0.0, None)
-        rows = [np.interp(ln_a, np.log(boost.current_a), row) for row in boost.share]
-        at = float(np.interp(middle_v, boost.v_in_v, np.arange(len(boost.v_in_v))))
-        i = min(int(at), len(rows) - 1)
-        share = rows[i] + (rows[min(i + 1, len(rows) - 1)] - rows[i]) * (at - i)
-        drawn_w = mean_w / share + boost.quiescent_a * middle_v
-        energy_j, below_j = left * charge_c * middle_v, low * charge_c * middle_v
-        total_s = total_s + supply.life_s(energy_j, drawn_w, rate, below_j)
-    return total_s
 
 
 # --- All of it -------------------------------------------------------------------------------
@@ -730,11 +697,15 @@ def field(
 ) -> Field:
     """Bring everything together that a plan chooses from; `frame` as `points` gives it, if it is known."""
     # Before the operations are counted, which takes longer: it may refuse a part.
-    harvested, refused = supply.harvested(requirements.allow) if requirements.climate is not None else ([], [])
+    harvested, refused = (
+        supply.harvested(requirements.allow, requirements.temperature_c)
+        if requirements.climate is not None
+        else ([], [])
+    )
     harvested = _bounded(requirements, harvested, refused)
     if requirements.climate is not None:
-        harvested, indoor = supply.sunlit(harvested, requirements.climate)
-        refused = [*refused, *indoor]
+        harvested, dark = supply.lit(harvested, requirements)
+        refused = [*refused, *dark]
     frame = points(requirements, progress) if frame is None else frame
     table = loads(requirements, frame)
     if table.empty:
@@ -745,7 +716,7 @@ def field(
     carried = supply.carried(harvested, lights, requirements.survive_share) if harvested else None
     batteries = []
     if requirements.lifetime_s is not None:
-        batteries = supply.batteries(requirements.allow, sorted(table.board.unique()))
+        batteries = supply.batteries(requirements.allow, sorted(table.board.unique()), requirements.temperature_c)
         batteries = _bounded(requirements, batteries, refused)
     if not harvested and not batteries:
         raise SunsealError(f"`{requirements.name}`: the allowed parts make no supply: {'; '.join(refused)}")

@@ -156,7 +156,7 @@ def _lasting(
     assert wanted_s is not None
 
     def margin(load: pd.DataFrame) -> float:
-        _, life, _ = sweep.battery_life(field.requirements, load, one, capacity=capacity, self_discharge=self_discharge)
+        _, life, _ = sweep.battery_life(load, one, capacity=capacity, self_discharge=self_discharge)
         return float(life[0] / wanted_s - 1.0)
 
     return margin

@@ -51,7 +51,7 @@ def summed_profile(wanted: Requirements, one: supply.Harvested, load: pd.DataFra
     round_j = float(row.compute_w + row.radio_w) * shortest_s
     busy_s = max(float(row.busy) * shortest_s, 1e-6)
     gate_j = float(sweep.gate_j(one, load)[0])
-    if one.keeps_reserve:
+    if one.engine.keeps_reserve:
         # Under the round's mean power the engine keeps it by itself; the gate adds what the peak takes beyond.
         mean_w = np.array([(row.compute_w + row.radio_w) / max(float(row.busy), 1e-9)])
         gate_j -= float(np.minimum(one.reserve_j(mean_w, load.vcc_v.to_numpy()), gate_j)[0])

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sunseal import boards
+from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 from sunseal.planner import lifetime as life
@@ -262,24 +263,21 @@ CONVERTER = "ti-tps61000"
 def what_if(found: Lifetime) -> dict[str, Lifetime]:
     """Ask the same with one thing changed: nothing sent, in hardware, with a converter, on each other cell."""
     q = found.question
-    use, cutoff = q.use, q.cutoff_v
-    asked: dict[str, Callable[[], Lifetime]] = {}
+    use = q.use
+    asked: dict[str, life.Question] = {}
     if use.radio_j:
-        silent = replace(use, radio_j=0.0, radio_s=0.0)
-        asked["nothing sent"] = lambda: life.of(silent, q.cell, cutoff, q.boost)
+        asked["nothing sent"] = replace(q, use=replace(use, radio_j=0.0, radio_s=0.0, pulse_w=0.0))
     if use.energy_j > ACCELERATOR_J:
         hard = replace(use, energy_j=ACCELERATOR_J, time_s=use.time_s / 1000)
-        asked[f"in hardware, {show(ACCELERATOR_J, 'J', 3)}"] = lambda: life.of(hard, q.cell, cutoff, q.boost)
-    if q.boost is None:
-        asked[f"with {CONVERTER}"] = lambda: life.of(use, q.cell, cutoff, life.Boost.load(CONVERTER))
-    for part in life.cells():
-        if part != q.cell.part:
-            asked[f"on {part}"] = lambda part=part: life.of(use, life.Cell.load(part), cutoff, q.boost)  # type: ignore[misc]
+        asked[f"in hardware, {show(ACCELERATOR_J, 'J', 3)}"] = replace(q, use=hard)
+    if q.converter is None:
+        asked[f"with {CONVERTER}"] = replace(q, converter=CONVERTER)
+    asked |= {f"on {part}": replace(q, battery=part) for part in life.cells() if part != q.battery}
     answers = {"as asked": found}
-    for name, ask in asked.items():
+    for name, question in asked.items():
         try:
-            answers[name] = ask()
-        except SunsealError:  # a cell whose voltage lies below the cut-off, say: no bar
+            answers[name] = life.of(question)
+        except (SunsealError, EngineError):  # a cell whose voltage lies below the cut-off, say: no bar
             continue
     return answers
 
@@ -304,23 +302,25 @@ def hours(found: Lifetime) -> Chart:
 def battery(found: Lifetime) -> Chart:
     """Draw where a battery's joules go, as asked and with one thing changed."""
     answers = {k: v for k, v in what_if(found).items() if v.battery == found.battery}
-    parts: dict[str, list[float]] = {
-        name: [] for name in ("operations", "radio", "asleep", "self-discharge", "lost in the converter", "left unused")
-    }
+    named = ("operations", "radio", "asleep", "self-discharge", "lost in the resistance", "lost in the converter")
+    parts: dict[str, list[float]] = {name: [] for name in (*named, "left unused")}
     for a in answers.values():
         use = a.question.use
-        asleep = a.mean_w * a.lifetime_s - a.operations * use.round_j
+        # A rail that follows the cell has the same current at another voltage.
+        scale = a.delivered_j / (a.mean_w * a.lifetime_s)
+        computing_j, radio_j = (scale * a.operations * j for j in (use.energy_j, use.radio_j))
         shares = (
-            a.operations * use.energy_j,
-            a.operations * use.radio_j,
-            max(asleep, 0.0),
+            computing_j,
+            radio_j,
+            max(a.delivered_j - computing_j - radio_j, 0.0),
             a.self_discharged_j,
+            a.resistance_lost_j,
             a.converter_lost_j,
             a.unused_j,
         )
         for values, share in zip(parts.values(), shares, strict=True):
             values.append(share)
-    colors = (plots.NODE, plots.SUN, plots.STORE, plots.BAD, plots.LINES[5], plots.GRID)
+    colors = (plots.NODE, plots.SUN, plots.STORE, plots.BAD, plots.LINES[4], plots.LINES[5], plots.GRID)
     return Chart(
         Axis("the battery's energy", "J", zero=True),
         Axis(""),
@@ -338,7 +338,7 @@ def life_swings(found: Lifetime) -> Chart:
     q = found.question
 
     def answer(asked: life.Question) -> float:
-        return life.of(asked.use, asked.cell, asked.cutoff_v, asked.boost).lifetime_h
+        return life.of(asked).lifetime_h
 
     moved = [
         *swings(
@@ -351,9 +351,7 @@ def life_swings(found: Lifetime) -> Chart:
                 **(_within("period", "period_s", q.use.period_s, "s") if q.use.period_s else {}),
             },
         ),
-        *swings(
-            lambda cell: answer(replace(q, cell=cell)), q.cell, _within("charge", "capacity_c", q.cell.capacity_c, "C")
-        ),
+        *swings(answer, q, {f"charge, {1 - SPREAD:.0%} to {1 + SPREAD:.0%}": ("charge", 1 - SPREAD, 1 + SPREAD)}),
         *swings(answer, q, _within("cut-off", "cutoff_v", q.cutoff_v, "V", 0.05)),
     ]
     return tornado(moved, found.lifetime_h, Axis("lifetime [h]"))

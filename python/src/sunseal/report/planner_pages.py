@@ -226,13 +226,14 @@ def _point(m: Measurement) -> str:
 
 def lifetime(found: Lifetime) -> str:
     """Write the report of `sunseal lifetime`."""
-    use, cell = found.question.use, found.question.cell
+    q, use, cell = found.question, found.question.use, found.question.cell
     pause = f"every {duration(use.period_s)}" if use.period_s else "without pause"
     sent = f", {show(use.radio_j, 'J', like=use.energy_j)} on the air" if use.radio_j else ""
     page = Page(
-        f"{use.board} on {cell.title}",
-        f"{use.operation} {pause}: {show(use.energy_j, 'J')} in {show(use.time_s, 's')}{sent}; down to "
-        f"{found.cutoff_v:g} V." + (f" But {found.supply_remark}." if found.supply_remark else ""),
+        f"{use.board} on {q.title}",
+        f"{use.operation} {pause}: {show(use.energy_j, 'J')} in {show(use.time_s, 's')}{sent}; up to "
+        f"the first pulse that pulls the rail below {found.cutoff_v:g} V."
+        + (f" But {found.supply_remark}." if found.supply_remark else ""),
     )
     page.cards = [
         ("lifetime", drawings.hours_text(found.lifetime_h)),
@@ -256,8 +257,8 @@ def lifetime(found: Lifetime) -> str:
         page.chart(drawings.life_swings(found)),
     )
     assumed: list[Assumption] = [
-        ("charge", f"{cell.capacity_c / 3.6:,.4g} mAh", cell.source),
-        ("self-discharge", f"{cell.self_discharge_per_year:.1%} a year", cell.source),
+        ("charge", f"{cell.capacity_c / 3.6:,.4g} mAh", q.source),
+        ("self-discharge", f"{cell.self_discharge_per_year:.1%} a year", q.source),
     ]
     if use.period_s:
         assumed.append(("asleep", show(use.sleep_w, "W"), "the board waiting for its timer, unless named"))
@@ -281,6 +282,14 @@ def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
         page.section("What would have to give way", "Each requirement alone.", table(("smallest relaxation",), rows))
     else:
         _chosen(page, plan, best)
+        if plan.beside:
+            others = [(other.name, SURE[other.holds], other.words) for other in plan.beside]
+            page.section(
+                "Beside the cheapest",
+                "The cheapest that holds at the low end of everything uncertain, where the choice does not, and much "
+                "more margin for little more cost.",
+                table(("", "at the low end", ""), others),
+            )
     if confirmed is not None:
         _confirmed(page, confirmed)
     page.section(
