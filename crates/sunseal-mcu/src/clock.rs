@@ -152,7 +152,7 @@ impl Line {
 
     /// How long so many ticks take; `None` at rest.
     pub fn lasting(&self, ticks: u64) -> Option<u128> {
-        self.is_running().then(|| self.span_ps(ticks * u64::from(self.div)))
+        self.is_running().then(|| self.span_ps(ticks.saturating_mul(self.div.into())))
     }
 
     /// How many whole periods of the source fit a time.

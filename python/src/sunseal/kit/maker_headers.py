@@ -92,9 +92,10 @@ def _bits(block: Block, told: dict[str, Any], found: dict[str, int]) -> Iterator
     halves = {}
     for name, value in values.items() if told["low_and_high"] else ():
         if value and not re.search(r"_[LH]$|__", name):
-            halves[f"{name}_{'L' if value < 0x100 else 'H'}"] = value if value < 0x100 else value >> 8
-            if value > 0xFF and value & 0xFF:
-                del halves[f"{name}_H"]
+            if value < 0x100:
+                halves[f"{name}_L"] = value
+            elif not value & 0xFF:
+                halves[f"{name}_H"] = value >> 8
     yield from (f"#define {name} 0x{value:04X}" for name, value in values.items())
     yield from (f"#define {name} 0x{value:02X}" for name, value in halves.items() if name not in found)
     yield from others
