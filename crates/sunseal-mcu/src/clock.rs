@@ -78,7 +78,8 @@ impl Line {
         div: u32,
         jitter: Option<Jitter>,
     ) -> Self {
-        let period_ps = if hz != 0 && PS_PER_S % hz as u64 == 0 { PS_PER_S / hz as u64 } else { 0 };
+        let period_ps =
+            if hz != 0 && PS_PER_S.is_multiple_of(hz as u64) { PS_PER_S / hz as u64 } else { 0 };
         Self {
             anchor_ps,
             origin_edge: 0,

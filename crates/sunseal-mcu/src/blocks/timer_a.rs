@@ -62,6 +62,8 @@ pub(crate) struct TimerA {
     pub edges: Vec<(Picos, usize, bool)>,
     /// Units whose pins the device's data name.
     pub routed: u8,
+    /// Somebody asks for their edges.
+    pub followed: bool,
 }
 
 impl TimerA {
@@ -86,6 +88,7 @@ impl TimerA {
             levels: self.levels,
             iv_overflow: self.iv_overflow,
             routed: self.routed,
+            followed: self.followed,
             ..Self::new(self.ccrs as u8, self.is_b)
         };
     }
@@ -408,6 +411,9 @@ impl TimerA {
 
     fn set_outs(&mut self, levels: u8, t: Picos) {
         let changed = std::mem::replace(&mut self.outs, levels) ^ levels;
+        if !self.followed {
+            return;
+        }
         let units = (0..MAX_CCRS).filter(|i| changed >> i & 1 != 0);
         self.edges.extend(units.map(|i| (t, i, levels >> i & 1 != 0)));
     }

@@ -154,8 +154,9 @@ impl Net {
         Self { routes, starts: triggers.iter().map(|name| unit(name)).collect() }
     }
 
-    /// Tells the timers which of their units have pins.
+    /// Tells the timers which of their units have pins, and that their edges are asked for.
     pub fn tell(&self, timers: &mut [TimerA]) {
+        timers.iter_mut().for_each(|t| t.followed = true);
         for route in &self.routes {
             if let Carried::Out(timer, ccr) = route.to {
                 timers[timer].routed |= 1 << ccr;

@@ -33,8 +33,10 @@ fn deeper_modes_wake_later_by_the_printed_times() {
     // the DCO, which ran on: 5 periods; 6, 6, 6.6 us + 2.
     let us = |a: u128, b: u128| (a as f64 - b as f64) / 1e6;
     assert!((us(lpm1, lpm0) - (6.0 - 0.625)).abs() < 0.02, "{}", us(lpm1, lpm0));
-    assert!(us(lpm2, lpm1).abs() < 0.02, "{}", us(lpm2, lpm1));
-    assert!((us(lpm3, lpm1) - 0.85).abs() < 0.02, "{}", us(lpm3, lpm1));
+    // In LPM1, too, the DCO ran on: up to its next edge goes by before.
+    let (two, three) = (us(lpm2, lpm1), us(lpm3, lpm1));
+    assert!((-0.125..0.02).contains(&two), "{two}");
+    assert!((three - two - 0.85).abs() < 0.02, "{three}");
 }
 
 /// Sleeps in LPM4.5 (or 3.5 with the RTC) at its first start; keeps what it finds at the next.
