@@ -386,7 +386,7 @@ def of_parts() -> Iterator[tuple[str, str, str]]:
     rows = []
     for name in names("parts"):
         told = read("parts", name)
-        kinds = [k for k in told if isinstance(told[k], Mapping) and k != "tolerance"]
+        kinds = [k for k in told if isinstance(told[k], Mapping) and k not in ("chip", "tolerance")]
         rows.append((f"[{name}]({name}.md)", ", ".join(kinds), told["title"]))
         lines = [f"# {name}", "", " ".join([f"{told['title']}.", preface("parts", name)]).strip(), ""]
         if boards.gaps(name):

@@ -32,6 +32,7 @@ NAVIGATION = {
     ],
     "How to": [
         "reference/install",
+        "questions",
         "runtimes",
         *(
             f"reference/{page}"
@@ -48,6 +49,7 @@ REST = "Reference"
 DOORS = (
     ("measure, profile and debug a program of your own", "[An afternoon with Sunseal](tutorial.md), sections 1 to 3"),
     ("design a node: algorithm, board, clock, store, panel, battery", "[the same](tutorial.md), sections 4 and 5"),
+    ("know how long a cell lasts, or what a LoRa packet costs", "[Twelve questions](questions.md)"),
     ("see published figures beside ours", "[Reproduce a paper](tutorials/reproduce.md)"),
     ("verify what nodes sign", "[Run a verifier](tutorials/verifier.md)"),
     ("write a program that outlasts its supply", "[An intermittent program](tutorials/intermittent.md)"),
@@ -97,7 +99,9 @@ def from_the_net(html: Path) -> Iterator[str]:
             yield f"{path.relative_to(html)}: {next(filter(None, match.groups()))}"
 
 
-IGNORED = shutil.ignore_patterns("pages.py", "facts.py", "errata.py", "gallery.py", "requirements.txt", "__pycache__")
+IGNORED = shutil.ignore_patterns(
+    "pages.py", "facts.py", "errata.py", "gallery.py", "catalogue.py", "requirements.txt", "__pycache__"
+)
 
 
 def gather(source: Path, run: bool = True) -> None:

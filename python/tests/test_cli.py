@@ -24,9 +24,9 @@ FIELDS = (
 ).split()
 
 
-def answer(sunseal: Cli, *args: str | Path) -> Any:
+def answer(sunseal: Cli, *args: str | Path, status: int = 0) -> Any:
     outcome = sunseal(*args, "--json")
-    assert outcome.status == 0, outcome.err
+    assert outcome.status == status, outcome.err
     assert outcome.err == ""
     return json.loads(outcome.out)
 
@@ -347,7 +347,8 @@ class TestReproduce:
         assert all(ratio < 1.15 for ratio in differing.values())
 
     def test_every_row_of_every_paper_has_a_verdict_and_its_reason(self, sunseal: Cli) -> None:
-        tables = answer(sunseal, "reproduce", "--all")
+        # Undecided: what takes yosys or Verilator is left to the tests of hdl/ here, and said to be open.
+        tables = answer(sunseal, "reproduce", "--all", status=3)
         papers = {table["id"].partition("/")[0] for table in tables}
         assert papers == {"mane2014", "piotrowski2006", "rizvi2009", "suslowicz2017"}
         found = []

@@ -178,6 +178,24 @@ def test_the_same_seed_gives_the_same_bytes(played: tuple[Path, dict[str, Any]],
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name
 
 
+def test_a_day_in_the_sun_has_its_verdict_at_both_ends_of_the_light(built: None, tmp_path: Path) -> None:
+    """An hour around noon in dim light: the ends get less and more of it, and each is judged by a server of its own."""
+    sun = '[harvest.sunlight]\nday = "12-21"\nshading = 0.01\n'
+    text = write_scenario(tmp_path, 3600.0).read_text().replace("[harvest]\nconstant_w = 0.0005\n", sun)
+    path = tmp_path / "sun.toml"
+    path.write_text(text.replace("duration_s =", "start_s = 43200\nduration_s ="))
+    closing = demo.run(tmp_path / "out", seed=7, scenario=path, console=Console(quiet=True), quiet=True)
+    dark, bright = closing["ends"]
+    assert (dark["reading"], bright["reading"]) == ("darkest", "brightest")
+    assert dark["in_j"] < 0.8 * closing["energy"]["in_j"] < closing["energy"]["in_j"] < 0.9 * bright["in_j"]
+    assert all(day["verified"] > 0 and day["asked"] == demo.CHALLENGES for day in closing["ends"])
+    rows = dict(demo.rows(closing))
+    same = all(day["answered"] == closing["answered"] and not day["brown_outs"] for day in closing["ends"])
+    assert ("the same at both ends" in rows["verdict"]) == same
+    other = {**closing, "ends": [{**dark, "brown_outs": 7}, bright]}
+    assert "NOT the same" in dict(demo.rows(other))["verdict"]
+
+
 def test_a_node_on_the_smaller_curve_is_verified_and_labelled(built: None, tmp_path: Path) -> None:
     text = write_scenario(tmp_path, 600.0).read_text().replace("node-p256", "node-secp160r1")
     path = tmp_path / "legacy.toml"

@@ -135,3 +135,12 @@ def test_nothing_is_loaded_from_the_net(pages: ModuleType, source: Path, tmp_pat
     (tmp_path / "b.html").write_text('<script async src="https://x.org/a.js"></script>')
     (tmp_path / "c.css").write_text("body { background: url(//x.org/a.png) }")
     assert [line.split(":")[0] for line in pages.from_the_net(tmp_path)] == ["b.html", "c.css"]
+
+
+def test_the_table_of_parts_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(boards.home() / "docs"))
+    catalogue = importlib.import_module("catalogue")
+    text = catalogue.PAGE.read_text(encoding="utf-8")
+    assert catalogue.page(text) == text, "run docs/catalogue.py write"
+    listed = {line.split("`")[1] for line in catalogue.catalogue().splitlines() if line.startswith("| `")}
+    assert listed == {p.stem for p in (boards.home() / "data" / "parts").glob("*.toml")}

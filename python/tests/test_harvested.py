@@ -245,20 +245,7 @@ def test_pvgis_hourly_csv_and_json_give_the_same_cells(tmp_path: Path) -> None:
     assert got[0].cells == pytest.approx(got[1].cells, rel=1e-4)
     # Warm and in weak light, a panel gives less than that light would make it at test conditions.
     light = sum(g for _, g, _, _ in sky(72)) / 1000 * 3600
-    assert 0.8 < got[0].energy_j / (light * panel.v_mp_v * panel.i_mp_a) < 1.0
-
-
-def test_the_maximum_power_points_are_those_that_pvlib_finds_row_by_row() -> None:
-    import pvlib
-
-    light = np.array([0.0, 0.5, 3.0, 40.0, 400.0, 1000.0])
-    panel = harvest.Panel.load(PANEL)
-    got = climate._of_light(np.arange(7.0), light, np.full(6, 25.0), panel, {})
-    assert got.cells is not None
-    want = pvlib.pvsystem.max_power_point(*(got.cells[1:, k] for k in range(5)), method="brentq")
-    assert got.power_w[1:] == pytest.approx(np.asarray(want["p_mp"]), rel=1e-9)
-    assert got.power_w[0] == 0.0
-    assert got.power_w[-1] == pytest.approx(panel.v_mp_v * panel.i_mp_a, rel=1e-6)
+    assert 0.8 < got[0].energy_j / (light * panel.engine.rated_w) < 1.0
 
 
 @pytest.mark.parametrize(
@@ -387,8 +374,21 @@ def test_a_cell_indoors_gives_less_than_its_share_of_full_light(tmp_path: Path) 
     got = climate.indoors(tmp_path / "l.csv", panel, "led")
     share = climate.light("led").irradiance_w_m2(1000.0) * climate.light("led").mismatch / 1000
     assert got.power_w[0] == 0.0
-    assert 0.2 < got.power_w[2] / (panel.v_mp_v * panel.i_mp_a * share) < 0.9, "the voltage falls with the light"
+    assert 0.2 < got.power_w[2] / (panel.engine.rated_w * share) < 0.9, "the voltage falls with the light"
     assert got.power_w[1] < got.power_w[2] / 2
+
+
+def test_a_panel_that_is_told_in_lux_is_a_curve_for_each_row(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("hour,lux\n0,0\n1,200\n2,1000\n")
+    got = climate.indoors(tmp_path / "l.csv", harvest.Panel.load("panasonic-am-1815"), "fluorescent")
+    assert got.curves_a is not None and got.grid_v is not None and got.kind == "curves"
+    assert np.interp(3.0, got.grid_v, got.curves_a[1]) == pytest.approx(45.7e-6, rel=5e-3)
+    assert got.power_w[0] == 0.0 and not got.curves_a[0].any()
+    assert got.power_w[2] == pytest.approx(5 * got.power_w[1], rel=0.15)
+    harvested.write_csv(got, tmp_path / "t.csv")
+    (tmp_path / "dim.csv").write_text("hour,lux\n0,20\n1,200\n")
+    with pytest.raises(SunsealError, match=r"is asked for 20\.0000 lux, and its table goes from 50 to 1000 lux"):
+        climate.indoors(tmp_path / "dim.csv", harvest.Panel.load("panasonic-am-1815"))
 
 
 @pytest.mark.parametrize(

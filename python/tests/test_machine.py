@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,29 @@ def test_a_cut_loses_ram_and_keeps_flash(machine: Machine) -> None:
     assert machine.read("flash") == flash
     assert machine.read("ram") != ram
     assert machine.run(until="main").kind == "pc"
+
+
+@pytest.mark.parametrize(
+    "board",
+    [
+        "telosb",
+        "msp430f5438a-anagear",
+        "msp430fr5969-launchpad",
+        "msp430fr5994-launchpad",
+        "msp430fr6989-launchpad",
+        "micaz",
+        "msp432p401r-launchpad",
+        "nucleo-l476rg",
+    ],
+)
+def test_a_cut_of_no_length_is_a_long_one_for_ram(board: str) -> None:
+    m = Machine(board, boards.firmware_path(board, boards.variant((), board), "bench-sha256-hash"))
+    facts = tomllib.loads((boards.home() / "data" / "devices" / f"{m.device}.toml").read_text())
+    ram = next(region["start"] for region in facts["memory"] if region["kind"] == "ram")
+    m.write(ram, b"\xaa" * 64)
+    m.power_cut()
+    m.power_on(5)
+    assert m.read(ram, 64) != b"\xaa" * 64
 
 
 def test_what_is_wrong_is_named(machine: Machine) -> None:

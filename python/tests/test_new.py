@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -194,7 +195,7 @@ def test_it_says_what_it_wrote(sunseal: Cli, tmp_path: Path, monkeypatch: pytest
         "wrote my-node for telosb:\n"
         "  main.c                                says hello over the UART, blinks, stops\n"
         "  board.h, board.c                      the board's LED and UART\n"
-        "  msp430f1611.h                         the chip's registers\n"
+        "  include/                              the chip's registers, by its maker's names\n"
         "  link.ld                               its memories\n"
         "  runtime/                              what starts it and helps the compiler\n"
         "  Makefile                              make, make run, make test\n"
@@ -211,10 +212,14 @@ def test_it_says_what_it_wrote(sunseal: Cli, tmp_path: Path, monkeypatch: pytest
 def test_what_cannot_be_written_is_refused(sunseal: Cli, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
+    (tmp_path / "full" / "part.c").write_text("int part(void) { return domain(1); }\n")
     for args, sentence in (
         ((tmp_path / "full",), "is there already and not an empty folder"),
         ((tmp_path / "full" / "thesis.tex",), "is there already and not an empty folder"),
         ((tmp_path / "new", "--board", "arduino"), "unknown board `arduino`"),
+        ((tmp_path / "new", "--from", tmp_path / "gone.c"), "No such file or directory"),
+        ((tmp_path / "new", "--from", tmp_path / "full" / "thesis.tex"), "is no source in C"),
+        ((tmp_path / "new", "--from", tmp_path / "full" / "part.c"), "no function `main` in part.c"),
     ):
         done = sunseal("new", *args)
         assert (done.status, done.out) == (2, "")
@@ -238,6 +243,92 @@ def test_a_board_without_a_uart_is_refused(sunseal: Cli, tmp_path: Path, monkeyp
     done = sunseal("new", "node", "--board", "telosb")
     assert done.status == 2
     assert "no [[uart]] of data/registers/msp430x1xx.toml names the msp430f1611" in " ".join(done.err.split())
+
+
+# --- Programs of others ------------------------------------------------------------------------------
+
+STYLES = {
+    "TI's and IAR's": "#pragma vector = {VECTOR} // Timer\r\n__interrupt void Timer(void)",
+    "GCC's": "void __attribute__((interrupt({VECTOR}))) Timer(void)",
+}
+FOREIGN = """#include <msp430.h>
+unsigned int ticks;
+unsigned int __attribute__((persistent)) starts = 7;
+void main(void) {
+    WDTCTL = WDTPW | WDTHOLD;
+    starts++;
+    {CCR0} = 99; {CCTL0} = CCIE; {CTL} = TASSEL_1 | MC_1 | TACLR;
+    while (ticks < 5) { __bis_SR_register(LPM3_bits | GIE); __no_operation(); }
+    __disable_interrupt();
+    __bis_SR_register(LPM4_bits);
+}
+{HANDLER} { if (++ticks == 5) __bic_SR_register_on_exit(LPM3_bits); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("board", "style"), [(FR, "TI's and IAR's"), (TELOSB, "GCC's"), ("msp430f5438a-anagear", "TI's and IAR's")]
+)
+def test_a_program_for_msp430_h_builds_as_it_is(board: str, style: str, sunseal: Cli, tmp_path: Path) -> None:
+    tools(board)
+    old = board == TELOSB
+    facts = {"VECTOR": "TIMERA0_VECTOR" if old else "TIMER0_A0_VECTOR"}
+    facts |= {key: f"{'TA' if old else 'TA0'}{key}" for key in ("CCR0", "CCTL0", "CTL")}
+    source = FOREIGN if board == FR else FOREIGN.replace("__attribute__((persistent)) ", "")
+    source = source.replace("{HANDLER}", STYLES[style])
+    for key, value in facts.items():
+        source = source.replace(f"{{{key}}}", value)
+    (tmp_path / "theirs.c").write_bytes(source.encode("latin-1"))
+    assert sunseal("new", tmp_path / "node", "--board", board, "--from", tmp_path / "theirs.c").status == 0
+    done = make(tmp_path / "node", "WARN=-Wall -Wno-main-return-type")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "node" / "theirs.c").read_bytes() == source.encode("latin-1")
+    node = Bench(board, tmp_path / "node" / "build" / "node.elf")
+    node.run(within="1s")
+    assert (node.machine.read_int("ticks"), node.machine.lints()) == (5, [])
+    assert node.machine.cycles < 1000  # of 15 ms: it slept between ticks
+    if board == FR:
+        node.machine.power_cut()
+        assert node.machine.read_int("starts") == 8
+
+
+def test_a_delay_takes_the_cycles_that_it_is_asked_for(tmp_path: Path) -> None:
+    tools(TELOSB)
+    asked = [1, 4, 5, 6, 7, 8, 9, 14, 15, 26, 27, 100, 1000, 50_001, 196_608, 196_612, 262_150, 1_000_003]
+    rows = "".join(f'__asm__ volatile(".global at{i}\\nat{i}:"); __delay_cycles({n}); ' for i, n in enumerate(asked))
+    source = f'int main(void) {{ {rows} __asm__ volatile(".global at{len(asked)}\\nat{len(asked)}:"); return 0; }}\n'
+    m = Machine(TELOSB, built(tmp_path / "node", TELOSB, source))
+    cycles = []
+    for i in range(len(asked) + 1):
+        m.run(until=f"at{i}")
+        cycles.append(m.cycles)
+    assert [b - a for a, b in itertools.pairwise(cycles)] == asked
+
+
+def test_an_interrupt_that_the_chip_has_not_is_refused(tmp_path: Path) -> None:
+    tools(FR)
+    kit.write(tmp_path / "node", FR)
+    source = "__attribute__((interrupt(3))) void f(void) {} int main(void) { return 0; }"
+    (tmp_path / "node" / "main.c").write_text(source)
+    done = make(tmp_path / "node")
+    assert done.returncode != 0
+    assert "the chip has no interrupt of the number" in done.stderr
+
+
+def test_a_program_for_avr_libc_builds_as_it_is(sunseal: Cli, tmp_path: Path) -> None:
+    tools(AVR)
+    (tmp_path / "theirs.c").write_text(
+        "#include <avr/io.h>\n#include <avr/interrupt.h>\n#include <avr/sleep.h>\n#include <util/delay.h>\n"
+        "volatile uint8_t ticks;\nISR(TIMER0_OVF_vect) { ticks++; }\n"
+        "int main(void) { TCCR0 = _BV(CS02); TIMSK |= _BV(TOIE0); sei(); _delay_ms(1);\n"
+        "while (ticks < 5) sleep_mode(); cli(); return 0; }\n"
+    )
+    assert sunseal("new", tmp_path / "node", "--board", AVR, "--from", tmp_path / "theirs.c").status == 0
+    done = make(tmp_path / "node", "CFLAGS=-DF_CPU=7372800UL")
+    assert (done.returncode, done.stderr) == (0, "")
+    node = Bench(AVR, tmp_path / "node" / "build" / "node.elf")
+    node.run(until="sunseal_halt", within="1s")
+    assert node.machine.read_int("ticks") == 5
 
 
 # --- Registers -------------------------------------------------------------------------------------

@@ -410,6 +410,28 @@ def test_a_fit_finds_the_panel_that_was_measured(here: Path, sunseal: Cli) -> No
     assert json.loads(done.out)["part"]["v_oc_v"] == pytest.approx(told["part"]["v_oc_v"], rel=0.01)
 
 
+def test_a_fit_of_another_cell_is_told_in_lux_or_refused(here: Path, sunseal: Cli) -> None:
+    """Points of an AM-1417 at 200 lux, as its catalogue draws them: no crystalline cell's at 1000 W/m2."""
+    v = np.linspace(0.0, 2.49, 40)
+    i = 14.1e-6 * (1 - (v / 2.5) ** 5.6)
+    file = put(here / "am.csv", "voltage_v,current_a\n" + "".join(f"{a},{b}\n" for a, b in zip(v, i, strict=True)))
+    refused = sunseal("part", "fit", file, "--cells", "4", "--light", "0.6", "--name", "am", "--out", here / "am.toml")
+    said = " ".join(refused.err.split())
+    assert refused.status == 2 and "makes no panel that could be used" in said and "--lux" in said
+    assert not (here / "am.toml").exists()
+    out = here / "sunseal" / "parts" / "am.toml"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    done = sunseal("part", "fit", file, "--cells", "4", "--lux", "200", "--name", "am", "--out", out)
+    assert done.status == 0, done.err
+    assert sunseal("part", "check", out).status == 0
+    (here / "l.csv").write_text("hour,lux\n0,200\n1,500\n")
+    for lux, status in (("200", 0), ("2000", 2)):
+        (here / "l.csv").write_text(f"hour,lux\n0,200\n1,{lux}\n")
+        used = sunseal("trace", "harvest", here / "l.csv", "--panel", "am", "--out", here / "t.csv")
+        assert used.status == status, used.err
+    assert "its table goes from 50 to 1000 lux" in " ".join(used.err.split())
+
+
 def test_what_cannot_be_fitted_is_a_sentence(here: Path, sunseal: Cli) -> None:
     rows = [f"{t},5.0" for t in range(20)]
     for text, args, why in (

@@ -173,6 +173,18 @@ def test_beaten_takes_the_same_task_and_the_same_resources(given: dict[str, str]
     assert published._verdict("less", 2.0, 3.0, given) == "not met"
 
 
+def test_the_thesis_s_cheapest_clock_is_its_meter_s() -> None:
+    """The main conclusion of the thesis: its meter clips, so that the highest clock reads cheapest."""
+    read = published._tables()["mane2014/conclusion"][1]
+    (row,) = [r for r in read["row"] if r["label"] == "cheapest clock at 2.7 V, read by the thesis's own meter"]
+    ours = published._row("msp430f5438a-anagear", read, row, None)
+    assert (ours.ours, ours.verdict, ours.kind) == (25e6, "agrees", "independent")
+    found = published.metered("ecdsa-secp160r1-sign", ("mpy=32",), "mane2014", "msp430f5438a-anagear", 2.7)
+    taken = {hz: true_j for hz, (true_j, _, _) in found.items()}
+    assert min(taken, key=taken.__getitem__) <= 12_000_000
+    assert all(abs(read_j / true_j - 1) < 0.01 for hz, (true_j, read_j, _) in found.items() if hz <= 12_000_000)
+
+
 def test_rows_that_weigh_one_run_rest_on_one() -> None:
     energy = behind("mane2014/chapter-5", "energy at 2.7 V, 14 MHz, at Mane's cycles")
     other = behind("mane2014/chapter-5", "energy at 2.0 V, 3 MHz, at Mane's cycles")

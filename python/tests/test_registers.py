@@ -16,7 +16,7 @@ import pytest
 import makers
 from makers import Place, Places, plain
 from sunseal import boards
-from sunseal.kit import chips, registers
+from sunseal.kit import chips, maker_headers, registers
 from test_new import fetched
 
 DATA = boards.home() / "data"
@@ -213,6 +213,61 @@ def test_a_bit_that_lies_elsewhere_is_noticed(told: dict[str, Told]) -> None:
         _, bits = chips.constants(chips.family(family, DATA)["block"][kind])
         assert verdict(told[device], block, name, bits[name]) is not False
         assert verdict(told[device], block, name, bits[name] << 1) is False
+
+
+# What msp430mcu's FR5969 of 2012, before the chip was sold, has and the chip has not: SLAU367's COMP_E and CapTouch
+# stood as Comparator_B and CAPSIO, FRAM's controller and the ports' drive strength as on the FR57xx.
+BEFORE_THE_CHIP = re.compile(
+    r"CB\w+|CAPSIO\w*|P[A-D1-4J]DS(_[LH])?|NAUTO(_L)?|NACCESS\w*|BUSY(_L)?|ACCV(IE|IFG)(_L)?|PMMLP(RST|SVEN|RNG.)(_L)?|"
+    r"PMMAMRNG.(_L)?|PMMCTL1(KEY|_[LH])?|ADC12IV_ADC10\w+|SYSSNIV_(SVS|ACCTEIFG)|TA[23]IV_TA1CCR1|COMP_B_VECTOR|"
+    r"DMACTL[23](_[LH])?"
+)
+
+
+@pytest.mark.parametrize("device", ["msp430f1611", "msp430f5438a", "msp430fr5969"])
+def test_a_kits_header_has_each_name_of_the_makers(device: str) -> None:
+    mcu = fetched("tests").parent / "debian" / "usr" / "msp430"
+    numbers, _ = makers.header(mcu / "include" / f"{device}.h")
+    places = makers.memory_map(mcu / "lib" / "ldscripts" / device / "periph.x")
+    files = registers.include(device)
+    ours = dict(re.findall(r"^ *#define (\w+) (.*)$", files[f"{device}.h"] + files["msp430.h"], re.MULTILINE))
+
+    def value(name: str) -> int:
+        text = ours[name]
+        while word := re.search(r"(?<!\w)[A-Z_]\w*", text):
+            text = text.replace(word[0], ours[word[0]] if not word[0].startswith("REG") else "", 1)
+        return int(eval(text))
+
+    # A name that ends in _ is a register's address for assembly; a vector is an offset, here msp430-elf-gcc's number.
+    theirs = {name: n // 2 + 1 if name.endswith("_VECTOR") else n for name, n in numbers.items()}
+    theirs = {name: n for name, n in (theirs | places).items() if not re.match(r"__|\w+_$", name)}
+    told = {name: value(name) for name in theirs if name in ours}
+    assert {name: n for name, n in told.items() if n != theirs[name] and not EARLY.match(name)} == {}
+    lacking = {name for name in theirs if name not in ours}
+    assert {name for name in lacking if device != "msp430fr5969" or not BEFORE_THE_CHIP.fullmatch(name)} == set()
+    assert len(told) > 700
+
+
+def contradicted(device: str, told: dict[str, Told]) -> tuple[list[str], int]:
+    """List what a kit's header names and somebody else has otherwise; say of how many names somebody has any."""
+    chip = registers.device(device)
+    found, known = [], 0
+    for block in chips.blocks(chip, registers.family(str(chip["family"])), gaps=True):
+        for name, value in maker_headers.items(block):
+            if isinstance(value, int) and "IV_" not in name:
+                said = verdict(told[device], block, name, value)
+                known += said is True
+                found += [name] if said is False else []
+            elif isinstance(value, chips.Register):
+                found += [] if is_there(told[device], value) else [name]
+    return found, known
+
+
+@pytest.mark.parametrize("device", ["msp430fr5994", "msp430fr6989"])
+def test_no_name_of_a_newer_chip_is_contradicted(device: str, told: dict[str, Told]) -> None:
+    found, known = contradicted(device, told)
+    assert found == []
+    assert known > 200
 
 
 def test_the_atmega128s_are_avr_libcs() -> None:

@@ -438,6 +438,16 @@ def test_a_program_is_fed_from_a_scenario_s_store(built: Built, sunseal: Cli, tm
     told = json.loads(done.out)
     assert told["uart"].startswith("ready") and told["simulated_s"] == pytest.approx(20.0)
     assert told["energy"]["stored_delta_j"] < 0 and "radio" not in told["energy"]["by_component_j"]
+    assert "untouched" not in told
+    # With the board's own radio, to which the program never speaks: most of the joules are its.
+    scenario.write_text(STORE.replace('radio = "none"\n', ""))
+    asked = ("run", built(FR), "--board", FR, "--supply", scenario, "--for", "1s")
+    idle = json.loads(sunseal(*asked, "--json").out)
+    by = idle["energy"]["by_component_j"]
+    assert by["radio"] > 0.5 * sum(by.values())
+    (said,) = idle["untouched"]
+    assert "never spoke to the radio, which stayed idle" in said and 'radio = "none"' in said
+    assert "never spoke to the radio" in " ".join(sunseal(*asked).err.split())
     scenario.write_text(STORE.replace("1e-2", "1e-5"))
     cut = json.loads(sunseal("run", built(FR), "--board", FR, "--supply", scenario, "--for", "20s", "--json").out)
     assert (told["brown_outs"], cut["brown_outs"]) == (0, 1)

@@ -17,82 +17,9 @@ from sunseal import _engine, boards, network, part_files, schemas
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet, simulation
 from sunseal.planner import plan_requirements
+from validating import wrong
 
 HOME = boards.home()
-KNOWN = {"$schema", "$defs", "title", "description", "default", "examples", "if", "then", "else"}
-TYPES: dict[str, type | tuple[type, ...]] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "boolean": bool,
-    "number": (int, float),
-    "integer": int,
-}
-
-
-def wrong(told: Any, schema: Any, whole: dict[str, Any], at: str = "") -> Iterator[str]:
-    """Check as JSON Schema 2020-12 does, by the keywords that these schemas use; any other is a mistake here."""
-    if isinstance(schema, bool):
-        if not schema:
-            yield f"{at}: nothing may stand here"
-        return
-    for word, what in schema.items():
-        match word:
-            case "$ref":
-                yield from wrong(told, whole["$defs"][what.rpartition("/")[2]], whole, at)
-            case "type":
-                kinds = what if isinstance(what, list) else [what]
-                if not any(
-                    isinstance(told, TYPES[k]) and (k == "boolean" or not isinstance(told, bool)) for k in kinds
-                ):
-                    yield f"{at}: is no {what}"
-            case "enum" if told not in what:
-                yield f"{at}: is none of {what}"
-            case "const" if told != what:
-                yield f"{at}: is not {what}"
-            case "required" if isinstance(told, dict):
-                yield from (f"{at}: lacks {key}" for key in what if key not in told)
-            case "properties" if isinstance(told, dict):
-                for key, inner in what.items():
-                    if key in told:
-                        yield from wrong(told[key], inner, whole, f"{at}.{key}")
-            case "additionalProperties" if isinstance(told, dict):
-                for key in told.keys() - schema.get("properties", {}).keys():
-                    if what is False:
-                        yield f"{at}: unknown {key}"
-                    else:
-                        yield from wrong(told[key], what, whole, f"{at}.{key}")
-            case "items" if isinstance(told, list) and what is not False:
-                begin = len(schema.get("prefixItems", ()))
-                for i, item in enumerate(told[begin:]):
-                    yield from wrong(item, what, whole, f"{at}[{i}]")
-            case "prefixItems" if isinstance(told, list):
-                for i, (item, inner) in enumerate(zip(told, what, strict=False)):
-                    yield from wrong(item, inner, whole, f"{at}[{i}]")
-            case "minItems" if isinstance(told, list) and len(told) < what:
-                yield f"{at}: fewer than {what}"
-            case "maxItems" if isinstance(told, list) and len(told) > what:
-                yield f"{at}: more than {what}"
-            case "minLength" if isinstance(told, str) and len(told) < what:
-                yield f"{at}: is too short"
-            case "minimum" if isinstance(told, int | float) and told < what:
-                yield f"{at}: is below {what}"
-            case "maximum" if isinstance(told, int | float) and told > what:
-                yield f"{at}: is above {what}"
-            case "exclusiveMinimum" if isinstance(told, int | float) and told <= what:
-                yield f"{at}: is not above {what}"
-            case "anyOf" if all(list(wrong(told, some, whole, at)) for some in what):
-                yield f"{at}: is none of its shapes"
-            case "oneOf" if sum(not list(wrong(told, some, whole, at)) for some in what) != 1:
-                yield f"{at}: is not one of its shapes"
-            case _:
-                assert word in KNOWN | set(CASES), f"the schema uses {word}, which this test does not know"
-    if "if" in schema:
-        way = "else" if list(wrong(told, schema["if"], whole, at)) else "then"
-        yield from wrong(told, schema.get(way, True), whole, at)
-
-
-CASES = re.findall(r'case "(\w+)"', Path(__file__).read_text())
 
 
 def refused(kind: str, told: dict[str, Any]) -> list[str]:
@@ -241,6 +168,6 @@ def test_the_published_schemas_are_those_of_this_build(sunseal: Cli, tmp_path: P
     schemas.write(tmp_path)
     (tmp_path / "part.schema.json").write_text("{}\n")
     done = sunseal("schema", "--check", tmp_path)
-    assert done.status == 2 and "is not the schema of what is read now" in done.err
+    assert done.status == 1 and "is not the schema of what is read now" in done.err
     assert sunseal("schema", "part").out == schemas.text("part")
     assert sunseal("schema", "parts").status == 2 and sunseal("schema").status == 2

@@ -295,12 +295,12 @@ impl Board {
         let chip: RadioPart = load_part(parts, part, "radio")?;
         let Some(own) = &self.radio else {
             return Err(self.bad(format!(
-                "it has no pins for a radio; give a table [radio] with part = {part:?}, serial and the chip's pins"
+                "it has no pins for a radio; name them in a scenario, or in a board of your own that extends it, by a table [radio] with part = {part:?}, serial and the chip's pins"
             )));
         };
         let mut wires = chip.wires_of(own).map_err(|key| {
             self.bad(format!(
-                "it has no pin for {key} of the {part}; give a table [radio] with part = {part:?}, serial and all its pins"
+                "it has no pin for {key} of the {part}; name all in a scenario, or in a board of your own that extends it, by a table [radio] with part = {part:?}, serial and the pins"
             ))
         })?;
         wires.insert("part".to_owned(), part.to_owned());

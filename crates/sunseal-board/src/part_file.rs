@@ -6,7 +6,7 @@ use serde::Deserialize;
 use sunseal_data::{PART_KINDS, Room, Table, from_table};
 use sunseal_hdl::FpgaPart;
 use sunseal_power::{
-    CapacitorPart, CellPart, ChargerPart, ChipPart, ConverterPart, HarvesterPart, PanelPart,
+    CapacitorPart, CellPart, ChargerPart, ChipPart, ConverterPart, HarvesterPart, Panel, PanelPart,
     PeripheralPart,
 };
 use sunseal_radio::RadioPart;
@@ -25,6 +25,10 @@ macro_rules! part_file {
             pub title: String,
             /// What to mind of the whole.
             pub note: Option<String>,
+            /// Its mass, by which a plan may be bounded.
+            pub mass_g: Option<f64>,
+            /// The space that it takes, by which a plan may be bounded.
+            pub volume_cm3: Option<f64>,
             $(#[doc = $doc] pub $kind: Option<$type>,)*
             /// What the sheet prints of a chip whole, of which the file has the halves.
             pub chip: Option<ChipPart>,
@@ -116,10 +120,18 @@ impl PartFile {
         if let Some(c) = &part.converter {
             c.output(3.0, Some(2.0))?;
         }
+        if let Some(p) = &part.panel {
+            Panel::new(p).map_err(|e| format!("[panel] {e}"))?;
+        }
         if let Some(r) = &part.radio {
             r.check()?;
         }
         ChipPart::check(part.chip.as_ref(), part.charger.as_ref(), part.converter.as_ref())?;
+        for (key, value) in [("mass_g", part.mass_g), ("volume_cm3", part.volume_cm3)] {
+            if let Some(value) = value.filter(|v| *v <= 0.0) {
+                return Err(format!("{key} is {value}; it must be above zero"));
+            }
+        }
         if !part.is_something() {
             let kinds = PART_KINDS.join(", ");
             return Err(format!("has no table that says what it is; the kinds are {kinds}"));

@@ -44,15 +44,21 @@ pub(crate) type Rate = (u32, u32, Option<Jitter>);
 /// A line at rest.
 pub(crate) const STILL: Rate = (0, 1, None);
 
-/// A clock line: a source at `hz`, divided by `div`; 0 Hz is a line at rest.
+/// A clock line: a source at `hz`, divided by `div`; 0 Hz is a line at rest. Its ticks are edges of the source, counted
+/// from the moment at which that began: lines of one source that share this moment tick together to the picosecond,
+/// wherever each begins, as rounding is done once, from the count of edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line {
+    /// When the source's edge 0 was.
+    anchor_ps: u128,
+    /// The edge that made tick `origin_ticks`, and when that was.
+    origin_edge: u64,
     origin_ps: u128,
     origin_ticks: u64,
     hz: u32,
     div: u32,
-    /// A tick's length where it is a whole number, as of most CPU clocks; else 0.
-    whole_ps: u64,
+    /// The source's period where it is a whole number, as of most; else 0.
+    period_ps: u64,
     jitter: Option<Jitter>,
 }
 
@@ -66,17 +72,23 @@ impl Line {
     pub const STOPPED: Self = Self::new(0, 0, 0, 1, None);
 
     const fn new(
-        origin_ps: u128,
+        anchor_ps: u128,
         origin_ticks: u64,
         hz: u32,
         div: u32,
         jitter: Option<Jitter>,
     ) -> Self {
-        let whole_ps = match PS_PER_S.checked_mul(div as u64) {
-            Some(span_ps) if hz != 0 && span_ps % hz as u64 == 0 => span_ps / hz as u64,
-            _ => 0,
-        };
-        Self { origin_ps, origin_ticks, hz, div, whole_ps, jitter }
+        let period_ps = if hz != 0 && PS_PER_S % hz as u64 == 0 { PS_PER_S / hz as u64 } else { 0 };
+        Self {
+            anchor_ps,
+            origin_edge: 0,
+            origin_ps: anchor_ps,
+            origin_ticks,
+            hz,
+            div,
+            period_ps,
+            jitter,
+        }
     }
 
     /// The line's frequency in hertz, rounded.
@@ -88,6 +100,25 @@ impl Line {
         self.hz != 0
     }
 
+    /// What it was tuned to last.
+    pub fn rate(&self) -> Rate {
+        (self.hz, self.div, self.jitter)
+    }
+
+    /// When edge `edge` of the source happens.
+    #[inline]
+    fn edge_at(&self, edge: u64) -> u128 {
+        let ps = self.anchor_ps + self.span_ps(edge);
+        match self.jitter {
+            Some(j) => ps.saturating_add_signed(j.of_edge(edge).into()),
+            None => ps,
+        }
+    }
+
+    fn edge_of(&self, tick: u64) -> Option<u64> {
+        (tick - self.origin_ticks).checked_mul(self.div.into())?.checked_add(self.origin_edge)
+    }
+
     /// When tick `k` happens; never, if the line is at rest.
     pub fn time_of(&self, k: u64) -> Picos {
         if k <= self.origin_ticks {
@@ -96,22 +127,16 @@ impl Line {
         if self.hz == 0 {
             return Picos::MAX;
         }
-        let ps = self.origin_ps + self.span_ps(k - self.origin_ticks);
-        match self.jitter {
-            Some(j) => Picos(ps.saturating_add_signed(j.of_edge(k).into()).max(self.origin_ps)),
-            None => Picos(ps),
-        }
+        self.edge_of(k).map_or(Picos::MAX, |edge| Picos(self.edge_at(edge).max(self.origin_ps)))
     }
 
-    /// How long so many ticks take.
-    fn span_ps(&self, ticks: u64) -> u128 {
-        if self.whole_ps != 0 {
-            return u128::from(ticks) * u128::from(self.whole_ps);
+    /// How long so many periods of the source take.
+    fn span_ps(&self, periods: u64) -> u128 {
+        if self.period_ps != 0 {
+            return u128::from(periods) * u128::from(self.period_ps);
         }
         let hz = u64::from(self.hz);
-        if hz <= NARROW_HZ
-            && let Some(periods) = ticks.checked_mul(self.div.into())
-        {
+        if hz <= NARROW_HZ {
             // The same as below, whole seconds first: nothing is divided that does not fit 64 bits.
             let by_hz =
                 |n: u64| if hz.is_power_of_two() { n >> hz.trailing_zeros() } else { n / hz };
@@ -120,25 +145,24 @@ impl Line {
             return u128::from(seconds) * u128::from(PS_PER_S)
                 + u128::from(by_hz(rest * PS_PER_S + hz / 2));
         }
-        let wide = u128::from(ticks) * u128::from(self.div) * u128::from(PS_PER_S);
+        let wide = u128::from(periods) * u128::from(PS_PER_S);
         let hz = u128::from(hz);
         (wide + hz / 2) / hz
     }
 
-    /// How many whole ticks fit a time.
-    fn ticks_in(&self, ps: u128) -> u64 {
-        let (hz, div) = (u64::from(self.hz), u64::from(self.div));
+    /// How many whole periods of the source fit a time.
+    fn periods_in(&self, ps: u128) -> u64 {
+        let hz = u64::from(self.hz);
         if let Ok(ps) = u64::try_from(ps) {
-            if let Some(ticks) = ps.checked_div(self.whole_ps) {
-                return ticks;
+            if let Some(periods) = ps.checked_div(self.period_ps) {
+                return periods;
             }
             if hz <= NARROW_HZ {
-                return (ps / PS_PER_S * hz + ps % PS_PER_S * hz / PS_PER_S) / div;
+                return ps / PS_PER_S * hz + ps % PS_PER_S * hz / PS_PER_S;
             }
         }
         let (second, hz) = (u128::from(PS_PER_S), u128::from(hz));
-        let ticks = (ps / second * hz + ps % second * hz / second) / u128::from(div);
-        u64::try_from(ticks).unwrap_or(u64::MAX)
+        u64::try_from(ps / second * hz + ps % second * hz / second).unwrap_or(u64::MAX)
     }
 
     /// How many ticks have happened at `t`: the largest `k` with `time_of(k) <= t`.
@@ -146,8 +170,11 @@ impl Line {
         if self.hz == 0 || t.0 <= self.origin_ps {
             return self.origin_ticks;
         }
-        let guess = self.ticks_in(t.0 - self.origin_ps).saturating_add(self.origin_ticks);
-        if self.whole_ps != 0 && self.jitter.is_none() {
+        let ahead =
+            self.periods_in(t.0.saturating_sub(self.anchor_ps)).saturating_sub(self.origin_edge);
+        let ticks = if self.div == 1 { ahead } else { ahead / u64::from(self.div) };
+        let guess = ticks.saturating_add(self.origin_ticks);
+        if self.period_ps != 0 && self.jitter.is_none() {
             return guess;
         }
         let mut k = guess.saturating_add(1);
@@ -163,18 +190,97 @@ impl Line {
         if self.time_of(k) >= t { k } else { k + 1 }
     }
 
-    /// Another frequency from `t` on; the ticks so far are kept.
-    pub fn retune(&mut self, t: Picos, hz: u32, div: u32, jitter: Option<Jitter>) {
-        if (self.hz, self.div, self.jitter) != (hz, div, jitter) {
-            let ticks = self.ticks_at(t);
-            *self = Self::new(t.0, ticks, hz, div, jitter);
+    /// The source's first edge that is not before `t`.
+    fn edge_not_before(&self, t: Picos) -> u64 {
+        let mut edge = self.periods_in(t.0.saturating_sub(self.anchor_ps)).saturating_add(2);
+        while edge > 0 && self.edge_at(edge - 1) >= t.0 {
+            edge -= 1;
+        }
+        edge
+    }
+
+    /// From here on tick `ticks` is the one that edge `edge` made.
+    fn count_from(&mut self, edge: u64, ticks: u64) {
+        (self.origin_edge, self.origin_ticks) = (edge, ticks);
+        self.origin_ps = self.edge_at(edge);
+    }
+
+    /// Whether both come from one source, as far as lines tell.
+    pub fn shares(&self, hz: u32, jitter: Option<Jitter>) -> bool {
+        self.hz != 0 && (self.hz, self.jitter) == (hz, jitter)
+    }
+
+    /// Another frequency from `t` on; the ticks so far are kept. The source is one of `beside`, if that has it.
+    fn retune_beside(&mut self, t: Picos, (hz, div, jitter): Rate, beside: Option<&Self>) {
+        if (self.hz, self.div, self.jitter) == (hz, div, jitter) {
+            return;
+        }
+        let ticks = self.ticks_at(t);
+        // A divider that is changed goes on with edges of the source that it had.
+        let source = if self.shares(hz, jitter) { Some(*self) } else { beside.copied() };
+        *self = Self::new(t.0, ticks, hz, div, jitter);
+        if let Some(source) = source {
+            self.anchor_ps = source.anchor_ps;
+            self.count_from(source.edge_not_before(t), ticks);
         }
     }
 
-    /// The same frequency, with tick `ticks` at `t`.
+    /// Another frequency from `t` on; the ticks so far are kept.
+    pub fn retune(&mut self, t: Picos, hz: u32, div: u32, jitter: Option<Jitter>) {
+        self.retune_beside(t, (hz, div, jitter), None);
+    }
+
+    /// The same frequency, its source begun anew: tick `ticks` at `t`.
     pub fn restart(&mut self, t: Picos, ticks: u64) {
-        self.origin_ps = t.0;
-        self.origin_ticks = ticks;
+        *self = Self::new(t.0, ticks, self.hz, self.div, self.jitter);
+    }
+
+    /// Stood still and goes on at its first tick behind `t` and `more`, which becomes tick `ticks`; answers when that is.
+    pub fn resume(&mut self, t: Picos, more: u64, ticks: u64) -> Picos {
+        let tick = self.tick_not_before(t) + more;
+        match self.edge_of(tick) {
+            Some(edge) if self.hz != 0 => self.count_from(edge, ticks),
+            _ => self.restart(t, ticks),
+        }
+        Picos(self.origin_ps)
+    }
+
+    /// Stood still and goes on, as tick `ticks`, at the source's first edge behind `t` and `delay`; answers when that is.
+    /// The delay is counted in edges: from an edge on it is the same number always.
+    pub fn resume_behind(&mut self, t: Picos, delay: Picos, ticks: u64) -> Picos {
+        if self.hz == 0 {
+            self.restart(Picos(t.0 + delay.0), ticks);
+        } else {
+            let edges = (delay.0 * u128::from(self.hz)).div_ceil(u128::from(PS_PER_S));
+            self.count_from(self.edge_not_before(t) + edges as u64, ticks);
+        }
+        Picos(self.origin_ps)
+    }
+
+    /// Takes the edges of `other`, if both have one source.
+    pub fn join(&mut self, other: &Self) {
+        if other.shares(self.hz, self.jitter) {
+            let (ticks, t) = (self.origin_ticks, Picos(self.origin_ps));
+            self.anchor_ps = other.anchor_ps;
+            self.count_from(other.edge_not_before(t), ticks);
+        }
+    }
+}
+
+/// Brings lines to their new rates, those that run: lines of one source count its edges from one moment.
+pub(crate) fn retune_together(now: Picos, lines: &mut [(&mut Line, Rate)]) {
+    for i in 0..lines.len() {
+        let (line, rate) = &lines[i];
+        if (line.hz, line.div, line.jitter) == *rate {
+            continue;
+        }
+        let (hz, _, jitter) = *rate;
+        let of_source = |(j, l): (usize, &(&mut Line, Rate))| {
+            (j != i && l.0.shares(hz, jitter)).then_some(*l.0)
+        };
+        let beside = lines.iter().enumerate().find_map(of_source);
+        let rate = *rate;
+        lines[i].0.retune_beside(now, rate, beside.as_ref());
     }
 }
 
@@ -192,17 +298,20 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
+    /// Behind a reset MCLK begins with tick `cycles`, on the edges of SMCLK if both have one source.
+    pub fn restart(&mut self, now: Picos, cycles: u64) {
+        self.mclk.restart(now, cycles);
+        self.mclk.join(&self.smclk);
+    }
+
     /// Brings the lines that the MSP430 families have in common to their new rates. MCLK's ticks are the CPU's cycles:
     /// while the CPU sleeps its line is put right at wake-up.
     pub fn retune(&mut self, now: Picos, cpu_on: bool, mclk: Rate, smclk: Rate, aclk: Rate) {
-        for (line, (hz, div, jitter), runs) in [
-            (&mut self.mclk, mclk, cpu_on),
-            (&mut self.smclk, smclk, true),
-            (&mut self.aclk, aclk, true),
-        ] {
-            if runs {
-                line.retune(now, hz, div, jitter);
-            }
+        let Self { mclk: cpu, smclk: sub, aclk: auxiliary, .. } = self;
+        if cpu_on {
+            retune_together(now, &mut [(cpu, mclk), (sub, smclk), (auxiliary, aclk)]);
+        } else {
+            retune_together(now, &mut [(sub, smclk), (auxiliary, aclk)]);
         }
     }
 }
@@ -223,11 +332,10 @@ mod tests {
             hz in prop_oneof![1u32..40_000_000, Just(16_000_000)], div in 1u32..33,
         ) {
             let l = line(hz, div, None);
-            let wide = u128::from(ticks) * u128::from(div) * 1_000_000_000_000;
+            let wide = u128::from(ticks) * 1_000_000_000_000;
             let hz = u128::from(hz);
             prop_assert_eq!(l.span_ps(ticks), (wide + hz / 2) / hz);
-            let fit = ps * hz / (1_000_000_000_000 * u128::from(div));
-            prop_assert_eq!(u128::from(l.ticks_in(ps)), fit);
+            prop_assert_eq!(u128::from(l.periods_in(ps)), ps * hz / 1_000_000_000_000);
         }
 
         #[test]
@@ -242,6 +350,45 @@ mod tests {
             prop_assert_eq!(l.ticks_at(Picos(t.0 - 1)), k - 1);
             prop_assert_eq!(l.tick_not_before(t), k);
             prop_assert_eq!(l.tick_not_before(Picos(t.0 + 1)), k + 1);
+        }
+
+        /// A CPU that slept and woke for a year, beside a timer of its source: the count of the one is that of the
+        /// other, to the cycle, wherever their ticks fall together.
+        #[test]
+        fn lines_of_one_source_never_drift(
+            hz in 5_000u32..25_000_000, noisy: bool, cpu_div in 1u32..9, timer_div in 1u32..9,
+            sleeps in proptest::collection::vec((1u64..1 << 40, 0u64..9, 0u128..20_000_000), 1..60),
+        ) {
+            let jitter = noisy.then_some(Jitter { seed: 3, sigma_ps: 2_500_000_000 / u64::from(hz) });
+            let (mut cpu, mut timer) = (Line::STOPPED, Line::STOPPED);
+            let began = Picos(77_777);
+            retune_together(began, &mut [
+                (&mut cpu, (hz, cpu_div, jitter)), (&mut timer, (hz, timer_div, jitter)),
+            ]);
+            let (mut cycles, mut edges) = (0, 0);
+            for (asleep, more, delay) in sleeps {
+                let woken = timer.time_of(timer.ticks_at(cpu.time_of(cycles)) + asleep);
+                let from = timer.edge_not_before(woken);
+                let start = if more & 1 == 0 {
+                    cpu.resume(woken, more, cycles)
+                } else {
+                    cpu.resume_behind(woken, Picos(delay), cycles)
+                };
+                edges = timer.edge_not_before(start);
+                prop_assert_eq!(timer.edge_at(edges), start.0, "the CPU goes on at an edge");
+                if more & 1 != 0 {
+                    let wanted = (delay * u128::from(hz)).div_ceil(1_000_000_000_000);
+                    prop_assert_eq!(u128::from(edges - from), wanted, "the same for every wake-up");
+                }
+                cycles += 9;
+                prop_assert_eq!(cpu.time_of(cycles).0, timer.edge_at(edges + 9 * u64::from(cpu_div)));
+            }
+            // One that starts beside it has its edges.
+            let mut late = Line::STOPPED;
+            let t = cpu.time_of(cycles + 5);
+            retune_together(t, &mut [(&mut late, (hz, 1, jitter)), (&mut cpu, (hz, cpu_div, jitter))]);
+            let due = edges + 14 * u64::from(cpu_div);
+            prop_assert_eq!((late.time_of(0).0, late.time_of(6).0), (t.0, timer.edge_at(due + 6)));
         }
     }
 

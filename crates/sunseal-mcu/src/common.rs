@@ -204,9 +204,13 @@ impl Common {
         Picos(self.state.now_ps)
     }
 
-    /// How long ago the supply went away.
+    /// How long ago the supply went away. A cut of no length is none that a supply makes: who lets no time pass says
+    /// nothing of it, and it counts as a long one, behind which nothing is left of RAM.
     pub fn off_time(&self) -> Picos {
-        self.now().since(Picos(self.state.off_since_ps))
+        match self.now().since(Picos(self.state.off_since_ps)) {
+            Picos::ZERO => Picos::MAX,
+            off => off,
+        }
     }
 
     /// The supply as oscillators see it: in steps, so that the books of a day have a finite number of clocks.
@@ -540,6 +544,18 @@ impl Common {
         Some(input(&Probe { time, vcc_v: self.state.vcc_v, level }))
     }
 
+    /// Those of `channels` beside the first that no voltage is connected to, each once; the first goes ahead.
+    pub fn without_volts(&self, first: u8, channels: &[u8], inner: &[u8]) -> Vec<u8> {
+        let mut missing = vec![first];
+        for channel in channels {
+            let open = !self.adc_inputs.contains_key(channel) && !inner.contains(channel);
+            if open && !missing.contains(channel) {
+                missing.push(*channel);
+            }
+        }
+        missing
+    }
+
     /// The parts that tell of their inside, by name, and what does.
     pub fn telling(&self) -> impl Iterator<Item = (&str, &dyn Part)> {
         self.parts.iter().map(|a| (a.name.as_str(), &*a.part as &dyn Part))
@@ -566,9 +582,20 @@ impl Common {
 
 /// Says that nothing stands at a channel of a converter, and by what something would.
 #[cold]
-pub fn no_voltage(label: &str, channel: u8) -> String {
+pub fn no_voltage(label: &str, channels: &[u8]) -> String {
+    let Some((channel, others)) = channels.split_first() else { return format!("{label}?") };
+    let all: Vec<String> = channels.iter().map(u8::to_string).collect();
+    let has = match others {
+        [] => format!("{label}{channel} has no voltage; connect one to it"),
+        _ => format!(
+            "{label}{channel} has no voltage, nor have all that are to be measured with it ({}); connect one to each",
+            all.join(", ")
+        ),
+    };
+    let options: Vec<String> = channels.iter().map(|c| format!("--adc {c}=1.2V")).collect();
     format!(
-        "{label}{channel} has no voltage; connect one to it: `--adc {channel}=1.2V`, `{channel} = 1.2` in [adc] of a scenario, or `adc_volts({channel}, 1.2)` in Python"
+        "{has}: `{}`, `{channel} = 1.2` in [adc] of a scenario, or `adc_volts({channel}, 1.2)` in Python",
+        options.join(" ")
     )
 }
 

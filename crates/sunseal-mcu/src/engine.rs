@@ -76,6 +76,11 @@ pub(crate) trait Chip: Sized {
     fn can_wake(&self) -> bool;
     /// Whether a level from outside may end it.
     fn pins_may_wake(&self) -> bool;
+    /// Whether the chip goes on with something that shows while the CPU sleeps for good: DMA moves bytes, a timer
+    /// moves pins, a byte leaves a serial interface.
+    fn works_on(&self) -> bool {
+        false
+    }
     fn next_event(&self) -> Option<Picos>;
     /// Whether the next event stays what it is while neither the CPU runs nor an interrupt is taken: no DMA begins.
     const EVENTS_STAY: bool = false;
@@ -447,7 +452,7 @@ impl<C: Chip> Engine<C> {
     fn sleep(&mut self, until: &Until) -> Option<Stop> {
         let now = self.now();
         if until.time.is_some_and(|t| now >= t) {
-            let wakes = self.chip.can_wake() || self.chip.pins_may_wake();
+            let wakes = self.chip.can_wake() || self.chip.pins_may_wake() || self.chip.works_on();
             return Some(if wakes { Stop::Time } else { Stop::Halted });
         }
         let next = self.next_event();
@@ -705,8 +710,8 @@ impl<C: Chip> Engine<C> {
         self.power_cut();
         let common = self.chip.common_mut();
         common.state.now_ps = START_PS;
-        // No time without supply: what RAM holds is not asked for.
-        common.state.off_since_ps = START_PS;
+        // A moment without supply: what RAM holds is not asked for.
+        common.state.off_since_ps = START_PS - 1;
         self.chip.set_cycles(START_CYCLES);
         self.chip.forget_ticks();
         self.power_on(0);
@@ -806,7 +811,7 @@ impl<C: Chip> Engine<C> {
     }
 }
 
-const VERSION: u16 = 8;
+const VERSION: u16 = 9;
 
 impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
     pub fn to_bytes(&self, device: &str) -> Vec<u8> {

@@ -26,7 +26,7 @@ pub use common::{Probe, UartByte};
 pub use device::{Device, DeviceError};
 pub use elf::{Elf, ElfError, Sizes, SourceLine, Symbol};
 pub use error::MachineError;
-pub use instruments::lint::{Lint, LintKind};
+pub use instruments::lint::{ClockOutput, Lint, LintKind};
 pub use instruments::{coverage, gdb, leakage, offline, profile, taint, vcd, war, watch};
 pub use machine::{Machine, Register, Snapshot, Stop, Until};
 pub use pin::{Held, PORT_J, Part, Pin, PinEdge, PinError, Wiring};

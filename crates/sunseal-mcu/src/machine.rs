@@ -454,7 +454,8 @@ impl Machine {
         each_mut!(self, e => e.power_cut());
     }
 
-    /// The supply comes back: RAM wakes with a pattern made from `ram_seed`, never with zeros; the
+    /// The supply comes back: RAM wakes with a pattern made from `ram_seed`, never with zeros, where the time since the
+    /// cut was long enough for it to lose what it held (no time at all counts as long); the
     /// start-up time passes; the program starts at its reset vector. Below the level at which the
     /// brown-out circuit lets go ([`set_vcc`](Self::set_vcc) first) the machine stays off.
     pub fn power_on(&mut self, ram_seed: u64) {

@@ -359,7 +359,8 @@ pub struct Trace {
 
 /// The supply, which has gone, comes back after `off`; `seed` makes the noise with which RAM wakes.
 pub fn reboot(machine: &mut Machine, off: Picos, seed: u64) {
-    let back = Picos(machine.time().0 + off.0);
+    // A cut of no length is a moment here, behind which RAM has all it had.
+    let back = Picos(machine.time().0 + off.0.max(1));
     let _ = machine.run(&Until::time(back), &mut Silent);
     machine.power_on(seed);
 }

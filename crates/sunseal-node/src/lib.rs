@@ -17,6 +17,7 @@ mod load;
 mod node;
 mod record;
 mod scenario;
+mod vain;
 
 pub use config::{Mode, NodeConfig};
 pub use coupons::{CouponConfig, CouponKind, CouponRecord};
@@ -25,14 +26,14 @@ pub use fleet::{
     CouponFate, CouponProfile, Done, Fate, FleetError, Individual, NodeProfile, Task, Work, play,
 };
 pub use inputs::{BusDevice, Voltage, check_points, voltage_at};
-pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
+pub use load::{LoadChoice, LoadRecord, LoadStep, Repeated, play_load};
 pub use node::{Node, Progress};
 pub use record::{
     Doing, EnergyRecord, Event, FunctionEnergy, Messages, RunRecord, SeriesPoint, Stretch, Window,
 };
 pub use scenario::{
     Faults, GatewayChoice, HarvestChoice, Output, PowerChoice, Scenario, Sunlight, SupplyChoice,
-    Written,
+    Until, Written,
 };
 pub use sunseal_radio::{
     Air, AirError, AirPacket, Answer, Chance, FaultyAir, GatewayAir, LoopbackAir, Radio,

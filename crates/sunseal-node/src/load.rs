@@ -2,16 +2,26 @@
 //! A load told as steps of current and time, on a supply without a machine: pulses, bursts, and the voltage that they
 //! need (V_safe of Ruppel and others, Culpeo, ASPLOS 2022).
 
+mod course;
+mod repeat;
+
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sunseal_board::Board;
 use sunseal_data::Library;
-use sunseal_power::{Boundary, EnergyBreakdown, HarvestTrace, Light, Load, Supply};
+use sunseal_power::{
+    Boundary, EnergyBreakdown, HarvestTrace, Light, Load, Output, Supply, SupplyConfig,
+};
 
-use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
+use crate::record::{Cycles, Doing, EnergyRecord, Recorder, RunRecord};
+use crate::scenario::Until;
+use crate::vain::{least, told};
 use crate::{Node, NodeError, Progress, Scenario};
+use course::{Course, Met};
+use repeat::Alike;
+pub use repeat::Repeated;
 
 /// Table `[load]` of a scenario: steps that follow each other, again and again, as long as the output is on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,12 +57,6 @@ pub struct LoadRecord {
     /// does not carry it.
     pub v_safe_v: Option<f64>,
 }
-
-/// Bisections of V_safe: of 5 V less than a microvolt.
-const HALVINGS: u32 = 23;
-/// After a cut the output comes back without load for so long, assumed: a store that rests above its restart voltage
-/// would else be cut off and come back without end in no time.
-const START_S: f64 = 1e-3;
 
 impl LoadChoice {
     /// Checks the figures.
@@ -126,19 +130,26 @@ impl LoadStep {
     }
 }
 
-/// Lets a step's current flow for so long; the rail that it is told at is looked at again as it moves.
+/// Lets a step's current flow for so long. A current stays what it is on a rail that moves; only where a converter comes
+/// to its help, or leaves it, does the power change, and then the rail is looked at again as it moves.
 fn draw(supply: &mut Supply, step: LoadStep, dt_s: f64, light: &Light) -> (f64, bool) {
-    let mut gone_s = 0.0;
+    let (mut gone_s, mut slow) = (0.0, false);
     while gone_s < dt_s {
         let load = step.at(supply);
         let left_s = dt_s - gone_s;
-        let now_s = if supply.rail_follows() {
+        let now_s = if slow {
             // At an edge of the rail there is no sure time; a moment behind it there is.
             supply.sure_time_up_to_s(load, light, left_s).max(1e-6).min(left_s)
         } else {
             left_s
         };
+        let assisted = matches!(supply.config().output, Output::Assisted { .. });
+        let before = (assisted && !slow).then(|| supply.clone());
         let advance = supply.advance(now_s, load, light);
+        if let Some(before) = before.filter(|b| b.helps() != supply.helps()) {
+            (*supply, slow) = (before, true);
+            continue;
+        }
         gone_s += advance.elapsed_s;
         // At the rail that there is now: the one before would make it another current.
         let at_cut = supply.above_cut_j(step.at(supply), light) <= 0.0;
@@ -149,28 +160,21 @@ fn draw(supply: &mut Supply, step: LoadStep, dt_s: f64, light: &Light) -> (f64, 
     (gone_s, false)
 }
 
-/// Whether one round of the steps runs to its end from a store at rest, without light.
-fn carries(from: &Supply, v_v: f64, steps: &[LoadStep]) -> bool {
-    let config = sunseal_power::SupplyConfig { start_overhead_j: 0.0, ..from.config().clone() };
+/// Whether one round of the steps runs to its end from a store at rest.
+fn carries(config: &SupplyConfig, v_v: f64, steps: &[LoadStep], light: &Light) -> bool {
+    let config = SupplyConfig { start_overhead_j: 0.0, ..config.clone() };
     let Ok(mut supply) = Supply::new(config, v_v) else { return false };
     supply.switch_on();
-    steps.iter().all(|s| !draw(&mut supply, *s, s.lasts_s, &Light::default()).1)
+    steps.iter().all(|s| !draw(&mut supply, *s, s.lasts_s, light).1)
 }
 
-/// The least voltage at rest that carries one round.
+/// The least voltage at rest that carries one round, without light.
 fn v_safe_v(supply: &Supply, steps: &[LoadStep]) -> Option<f64> {
-    let (mut low_v, mut high_v) = (supply.config().v_cut_v, supply.config().v_max_v);
-    if !carries(supply, high_v, steps) {
-        return None;
-    }
-    for _ in 0..HALVINGS {
-        let mid_v = (low_v + high_v) / 2.0;
-        if carries(supply, mid_v, steps) { high_v = mid_v } else { low_v = mid_v }
-    }
-    Some(high_v)
+    let c = supply.config();
+    least(c.v_cut_v, c.v_max_v, |v_v| carries(c, v_v, steps, &Light::default()))
 }
 
-/// Plays a scenario with a table `[load]`, or until `watch` returns false.
+/// Plays a scenario with a table `[load]`, or until `watch` returns false. Cycles that are alike go by at once.
 ///
 /// # Errors
 /// If a figure of the scenario is not sound, or the energies do not add up.
@@ -180,158 +184,156 @@ pub fn play_load(
     harvest: Option<HarvestTrace>,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<RunRecord, NodeError> {
-    let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
-    let choice = scenario.load.as_ref().ok_or_else(|| bad("it has no table [load]".to_owned()))?;
-    let steps = choice.read().map_err(bad)?;
-    let library = data.into();
-    let board = Board::load(library.room("boards"), &scenario.board)?;
-    let supply = Node::supply_of(&library, scenario)?;
-    let harvest = Node::light(scenario, harvest)?;
-    supply.can_start(&harvest.peak()).map_err(|e| bad(format!("the node can never start: {e}")))?;
-    let v_safe_v = v_safe_v(&supply, &steps);
-    let stored_begin_j = supply.stored_j();
-    let duration_s = scenario.duration_s;
-    let recorder = Recorder::new(duration_s, &scenario.output, supply.v_v());
-    let mut play = Play {
-        supply,
-        recorder,
-        steps,
-        now_s: 0.0,
-        starts: 0,
-        brown_outs: 0,
-        rounds: 0,
-        at: 0,
-        left_s: 0.0,
-        start_s: 0.0,
-        terminal_min_v: f64::INFINITY,
-    };
-    let (mut told_s, mut finished) = (f64::NEG_INFINITY, true);
-    while play.now_s < duration_s * (1.0 - 1e-13) {
-        let (light, until_s) = harvest.light(scenario.start_s + play.now_s);
-        play.step(&light, (until_s - scenario.start_s).min(duration_s))?;
-        if play.now_s - told_s >= duration_s / 1000.0 {
-            told_s = play.now_s;
-            if !watch(play.progress(duration_s)) {
-                finished = false;
-                break;
-            }
-        }
-    }
-    Ok(play.record(scenario, board.name, stored_begin_j, v_safe_v, finished))
+    Play::new(data.into(), scenario, harvest)?.run(scenario, watch)
 }
 
 /// A load by profile as it is played.
 struct Play {
-    supply: Supply,
+    course: Course,
     recorder: Recorder,
-    steps: Vec<LoadStep>,
+    harvest: HarvestTrace,
+    board: String,
+    v_safe_v: Option<f64>,
+    stored_begin_j: f64,
     now_s: f64,
-    starts: u64,
-    brown_outs: u64,
-    rounds: u64,
-    /// The step under way, and what is left of it.
-    at: usize,
-    left_s: f64,
-    /// What is left of a start.
-    start_s: f64,
-    terminal_min_v: f64,
+    repeated: Repeated,
+    /// The step that the last cut ended, and the light there.
+    cut: Option<(usize, Light)>,
 }
 
 impl Play {
+    fn new(
+        library: Library,
+        scenario: &Scenario,
+        harvest: Option<HarvestTrace>,
+    ) -> Result<Self, NodeError> {
+        let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
+        let choice =
+            scenario.load.as_ref().ok_or_else(|| bad("it has no table [load]".to_owned()))?;
+        let steps = choice.read().map_err(bad)?;
+        let board = Board::load(library.room("boards"), &scenario.board)?;
+        let supply = Node::supply_of(&library, scenario)?;
+        let harvest = Node::light(scenario, harvest)?;
+        supply
+            .can_start(&harvest.peak())
+            .map_err(|e| bad(format!("the node can never start: {e}")))?;
+        Ok(Self {
+            v_safe_v: v_safe_v(&supply, &steps),
+            stored_begin_j: supply.stored_j(),
+            recorder: Recorder::new(scenario.duration_s, &scenario.output, supply.v_v()),
+            course: Course::new(supply, steps.into()),
+            harvest,
+            board: board.name,
+            now_s: 0.0,
+            repeated: Repeated::default(),
+            cut: None,
+        })
+    }
+
+    fn run(
+        mut self,
+        scenario: &Scenario,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<RunRecord, NodeError> {
+        let duration_s = scenario.duration_s;
+        let (mut told_s, mut finished, mut steps) = (f64::NEG_INFINITY, true, 0u32);
+        let mut light = (Light::default(), f64::NEG_INFINITY);
+        let mut alike = Alike::default();
+        while self.now_s < duration_s * (1.0 - 1e-13) {
+            if self.now_s >= light.1 {
+                let (now, until_s) = self.harvest.light(scenario.start_s + self.now_s);
+                light = (now, until_s - scenario.start_s);
+                alike.interrupted();
+            }
+            let met = self.step(&light.0, light.1.min(duration_s))?;
+            if let (Met::Cut(_), Some(Until::FirstCut)) = (met, scenario.until) {
+                break;
+            }
+            self.leap(&mut alike, met, &light.0, light.1.min(duration_s));
+            steps = steps.wrapping_add(1);
+            // A loop of starts may be far from the next thousandth.
+            if self.now_s - told_s >= duration_s / 1000.0 || steps % 1024 == 0 {
+                told_s = self.now_s;
+                if !watch(self.progress(duration_s)) {
+                    finished = false;
+                    break;
+                }
+            }
+        }
+        Ok(self.record(scenario, finished))
+    }
+
     /// Plays up to the next edge of step, light or record, `until_s` at the latest.
-    fn step(&mut self, light: &Light, until_s: f64) -> Result<(), NodeError> {
+    fn step(&mut self, light: &Light, until_s: f64) -> Result<Met, NodeError> {
         let now_s = self.now_s;
         let edge_s = self.recorder.next_edge_s(now_s).min(until_s);
         // Time is a double: an edge that rounding has left behind is met by the next step.
-        let dt_s = (edge_s - now_s).max(1e-12);
-        let was_on = self.supply.is_on();
-        let (gone_s, load, before_v) =
-            if was_on { self.step_on(dt_s, light) } else { self.step_off(dt_s, light) };
-        let supply = &self.supply;
-        let after_v = supply.terminal_v(if supply.is_on() { load } else { Load::default() }, light);
-        let doing = if was_on { Doing::Compute } else { Doing::Off };
-        self.recorder.step(now_s, gone_s, (before_v, after_v), light.max_w, load.vcc_w, doing);
-        self.now_s += gone_s;
-        self.supply.unclosed().map_or(Ok(()), |unclosed| Err(NodeError::Balance(unclosed)))
+        let s = self.course.step((edge_s - now_s).max(1e-12), light);
+        self.recorder.step(now_s, s.gone_s, s.v_v, light.max_w, s.vcc_w, s.doing);
+        self.now_s += s.gone_s;
+        let v_v = self.course.supply.v_v();
+        match s.met {
+            Met::Start => {
+                self.recorder.event(self.now_s, "on", format!("store at {v_v:.3} V"));
+            }
+            Met::Cut(step) => {
+                let text = format!("in step {}, store at {v_v:.3} V", step + 1);
+                self.recorder.cut(self.now_s, text);
+                self.cut = Some((step, light.clone()));
+            }
+            Met::Round | Met::Nothing => {}
+        }
+        self.course
+            .supply
+            .unclosed()
+            .map_or(Ok(s.met), |unclosed| Err(NodeError::Balance(unclosed)))
     }
 
-    /// The time that passed, the load, and the terminal's voltage before it.
-    fn step_on(&mut self, dt_s: f64, light: &Light) -> (f64, Load, f64) {
-        let supply = &mut self.supply;
-        let starting = self.start_s > 0.0;
-        let step = if starting {
-            LoadStep { lasts_s: self.start_s, current_a: 0.0 }
-        } else {
-            self.steps[self.at]
+    /// Lets as many cycles go by at once as are alike.
+    fn leap(&mut self, alike: &mut Alike, met: Met, light: &Light, until_s: f64) {
+        let left_s = self.recorder.alike_until_s(self.now_s).min(until_s) - self.now_s;
+        let Some(leap) = alike.met(met, &mut self.course, light, self.now_s, left_s) else {
+            return;
         };
-        let dt_s = dt_s.min(if starting { self.start_s } else { self.left_s });
-        let load = step.at(supply);
-        let before_v = supply.terminal_v(load, light);
-        let (gone_s, cut) = draw(supply, step, dt_s, light);
-        let after_v = supply.terminal_v(step.at(supply), light);
-        self.terminal_min_v = self.terminal_min_v.min(before_v).min(after_v);
-        if starting {
-            let left_s = self.start_s - gone_s;
-            self.start_s = if left_s > 1e-12 { left_s } else { 0.0 };
-        } else {
-            self.left_s -= gone_s;
-        }
-        if cut {
-            supply.switch_off();
-            self.brown_outs += 1;
-            let text = format!("in step {}, store at {:.3} V", self.at + 1, supply.v_v());
-            self.recorder.event(self.now_s + gone_s, "brown-out", text);
-        } else if self.left_s <= 1e-12 {
-            self.at = (self.at + 1) % self.steps.len();
-            self.left_s = self.steps[self.at].lasts_s;
-            self.rounds += u64::from(self.at == 0);
-        }
-        (gone_s, load, before_v)
-    }
-
-    fn step_off(&mut self, dt_s: f64, light: &Light) -> (f64, Load, f64) {
-        let supply = &mut self.supply;
-        let before_v = supply.v_v();
-        let advance = supply.advance(dt_s, Load::default(), light);
-        if advance.boundary == Some(Boundary::Restart) {
-            supply.switch_on();
-            self.starts += 1;
-            (self.at, self.left_s) = (0, self.steps[0].lasts_s);
-            self.start_s = if self.brown_outs > 0 { START_S } else { 0.0 };
-            let text = format!("store at {:.3} V", supply.v_v());
-            self.recorder.event(self.now_s + advance.elapsed_s, "on", text);
-        }
-        (advance.elapsed_s, Load::default(), before_v)
+        let from_s = self.now_s;
+        let done = &leap.done;
+        let shares = [(Doing::Off, done.time_s - done.on_s), (Doing::Compute, done.on_s)];
+        let alike = Cycles {
+            v_v: (done.low_v, done.high_v),
+            end_v: self.course.supply.v_v(),
+            panel_w: light.max_w,
+            load_w: done.cycle.out_j() / done.time_s,
+            shares: shares.map(|(doing, time_s)| (doing, time_s / done.time_s)),
+        };
+        self.now_s += leap.time_s;
+        self.recorder.cycles(from_s, self.now_s, &alike);
+        let text = format!("{} cycles as the one before, in {:.6} s", leap.times, leap.time_s);
+        self.recorder.event(from_s, "repeated", text);
+        self.repeated.cycles += leap.times;
+        self.repeated.time_s += leap.time_s;
     }
 
     fn progress(&self, duration_s: f64) -> Progress {
-        let (simulated_s, vcap_v) = (self.now_s, self.supply.v_v());
-        Progress { simulated_s, duration_s, vcap_v, brown_outs: self.brown_outs, sent: 0 }
+        let (simulated_s, vcap_v) = (self.now_s, self.course.supply.v_v());
+        let brown_outs = self.course.counts.brown_outs;
+        Progress { simulated_s, duration_s, vcap_v, brown_outs, sent: 0 }
     }
 
-    fn record(
-        self,
-        scenario: &Scenario,
-        board: String,
-        stored_begin_j: f64,
-        v_safe_v: Option<f64>,
-        finished: bool,
-    ) -> RunRecord {
-        let Self {
-            supply, mut recorder, now_s, starts, brown_outs, rounds, terminal_min_v, ..
-        } = self;
+    fn record(self, scenario: &Scenario, finished: bool) -> RunRecord {
+        let Self { course, mut recorder, now_s, .. } = self;
         recorder.end();
-        let sums = *supply.sums();
+        let (supply, counts) = (&course.supply, course.counts);
+        let stuck = self.cut.filter(|_| counts.rounds == 0).map(|cut| never_past(&course, cut));
         RunRecord {
             scenario: scenario.name.clone(),
-            board,
+            board: self.board,
             power_set: "load by profile".to_owned(),
             seed: scenario.seed,
             vcc_v: supply.config().vcc_v,
             duration_s: scenario.duration_s,
             simulated_s: now_s,
             finished,
-            operations: rounds,
+            operations: counts.rounds,
             symbols: std::collections::BTreeMap::new(),
             computations_s: recorder.computations_s(),
             computations_cut: recorder.computations_cut,
@@ -341,16 +343,19 @@ impl Play {
             events: std::mem::take(&mut recorder.events),
             events_cut: recorder.events_cut,
             energy: EnergyRecord {
-                supply: sums,
-                stored_begin_j,
+                supply: *supply.sums(),
+                stored_begin_j: self.stored_begin_j,
                 stored_end_j: supply.stored_j(),
                 balance_rel: supply.balance_rel(),
                 load: EnergyBreakdown::default(),
                 loop_over_ledger_rel: 0.0,
                 divider_j: 0.0,
             },
-            starts,
-            brown_outs,
+            starts: counts.starts,
+            brown_outs: counts.brown_outs,
+            first_cut_s: recorder.first_cut_s,
+            repeated: (self.repeated.cycles > 0).then_some(self.repeated),
+            stuck,
             supervisor_resets: 0,
             cycles: 0,
             time_by_doing_s: std::mem::take(&mut recorder.by_doing),
@@ -361,7 +366,25 @@ impl Play {
             window: recorder.window.take(),
             log: String::new(),
             coupons: None,
-            load: Some(LoadRecord { rounds, rounds_cut: brown_outs, terminal_min_v, v_safe_v }),
+            load: Some(LoadRecord {
+                rounds: counts.rounds,
+                rounds_cut: counts.brown_outs,
+                terminal_min_v: course.terminal_min_v,
+                v_safe_v: self.v_safe_v,
+            }),
         }
     }
+}
+
+/// Why no round ever came to its end, and what would help.
+fn never_past(course: &Course, (step, light): (usize, Light)) -> String {
+    let (config, steps) = (course.supply.config(), &course.steps);
+    let LoadStep { lasts_s, current_a } = steps[step];
+    let needs = told(config, course.started_v, |c, v_v| carries(c, v_v, steps, &light));
+    format!(
+        "the load never gets past step {} of its first round, {current_a} A for {lasts_s} s: {needs} ({} starts, {} cuts)",
+        step + 1,
+        course.counts.starts,
+        course.counts.brown_outs
+    )
 }

@@ -11,6 +11,7 @@ mod coupons;
 mod covered;
 mod fpga;
 mod functions;
+mod lives;
 mod prices;
 mod start;
 
@@ -39,6 +40,7 @@ use coupons::Coupons;
 use covered::Covered;
 use fpga::Fpgas;
 use functions::Functions;
+use lives::Lives;
 use prices::{Events, Price, Priced};
 use start::Start;
 
@@ -87,6 +89,9 @@ pub struct Node {
     priced: HashMap<u64, Priced>,
     start: Option<Start>,
     covered: Covered,
+    lives: Lives,
+    /// Why it never gets past what cuts it off.
+    stuck: Option<String>,
     starts: u64,
     /// How often a start has let the trigger pin fall, which ended no operation.
     reset_falls: u64,
@@ -232,6 +237,8 @@ impl Node {
             priced: HashMap::new(),
             start: None,
             covered: Covered::default(),
+            lives: Lives::default(),
+            stuck: None,
             starts: 0,
             reset_falls: 0,
             brown_out_cycles: Vec::new(),
@@ -382,6 +389,10 @@ impl Node {
         let harvest = match (given, &scenario.harvest.trace, scenario.harvest.constant_w) {
             (Some(h), _, _) => h,
             (None, Some(path), _) => HarvestTrace::load(path)?,
+            (None, None, _) if scenario.harvest.source.is_some() => {
+                let source = scenario.harvest.source.as_ref();
+                source.map_or_else(|| HarvestTrace::constant(0.0, need), |s| s.trace(need))?
+            }
             (None, None, _) if scenario.harvest.law().is_some() => {
                 scenario.harvest.play(need, scenario.seed)?
             }
@@ -493,6 +504,10 @@ impl Node {
                 self.step_off()?
             }
             self.drain_radio()?;
+            let ended = self.scenario.until.is_some() && self.recorder.first_cut_s.is_some();
+            if ended || self.stuck.is_some() {
+                break;
+            }
             if let Some(unclosed) = self.supply.unclosed() {
                 return Err(NodeError::Balance(unclosed));
             }
@@ -643,7 +658,9 @@ impl Node {
         region.is_some_and(|r| r.kind == RegionKind::Ram)
     }
 
-    fn cut(&mut self) {
+    /// The output is cut off under a load.
+    fn cut(&mut self, load: Load, doing: Doing) {
+        self.life_ends(load, doing);
         self.supply.switch_off();
         if let Some(coupons) = &mut self.coupons {
             coupons.cut(self.supply.sums().load_j);
@@ -651,11 +668,8 @@ impl Node {
         self.covered = Covered::default();
         let cycles = self.machine.cycles();
         self.brown_out_cycles.push(cycles);
-        self.recorder.event(
-            self.time_s(),
-            "brown-out",
-            format!("at cycle {cycles}, store at {:.3} V", self.supply.v_v()),
-        );
+        let text = format!("at cycle {cycles}, store at {:.3} V", self.supply.v_v());
+        self.recorder.cut(self.time_s(), text);
         self.machine.power_cut();
     }
 
@@ -721,6 +735,9 @@ impl Node {
             },
             starts: self.starts,
             brown_outs: self.brown_out_cycles.len() as u64,
+            first_cut_s: r.first_cut_s,
+            repeated: None,
+            stuck: self.stuck.take(),
             supervisor_resets: self.machine.supervisor_resets(),
             cycles: self.machine.cycles(),
             time_by_doing_s: std::mem::take(&mut r.by_doing),

@@ -12,7 +12,7 @@ use sunseal_power::{EnergyBreakdown, SupplySums};
 use sunseal_radio::{AirPacket, RadioCounts};
 
 use crate::coupons::CouponRecord;
-use crate::load::LoadRecord;
+use crate::load::{LoadRecord, Repeated};
 use crate::scenario::Output;
 
 /// What the node is at.
@@ -179,6 +179,15 @@ pub struct RunRecord {
     pub starts: u64,
     /// Times it was cut off.
     pub brown_outs: u64,
+    /// When it was cut off for the first time.
+    #[serde(default)]
+    pub first_cut_s: Option<f64>,
+    /// Cycles that were like the ones before them and not played one by one, if there were such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Repeated>,
+    /// Why it never gets past what cuts it off, and what would help, if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stuck: Option<String>,
     /// Times a supervisor of the chip found its supply too low and held it in reset, the output still on.
     #[serde(default)]
     pub supervisor_resets: u64,
@@ -277,6 +286,19 @@ impl fmt::Display for RunRecord {
     }
 }
 
+/// Cycles that are alike and go by at once.
+pub(crate) struct Cycles {
+    /// Lowest and highest terminal.
+    pub v_v: (f64, f64),
+    /// The store at the end of the last.
+    pub end_v: f64,
+    pub panel_w: f64,
+    /// Mean power of the node.
+    pub load_w: f64,
+    /// What it is at for which share of the time.
+    pub shares: [(Doing, f64); 2],
+}
+
 const MAX_STRETCHES: usize = 20_000;
 /// A year of a node that sends every ten minutes and is answered, three times over.
 const MAX_EVENTS: usize = 400_000;
@@ -305,6 +327,7 @@ pub(crate) struct Recorder {
     pub messages: Messages,
     pub by_doing: BTreeMap<Doing, f64>,
     pub window: Option<Window>,
+    pub first_cut_s: Option<f64>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -382,6 +405,7 @@ impl Recorder {
             events_cut: false,
             messages: Messages::default(),
             by_doing: BTreeMap::new(),
+            first_cut_s: None,
         }
     }
 
@@ -436,6 +460,45 @@ impl Recorder {
         while to_s >= self.point_end_s() * (1.0 - 1e-12) {
             self.close();
         }
+    }
+
+    /// Until when cycles may go by at once: not into a stretch that is told step by step.
+    pub fn alike_until_s(&self, now_s: f64) -> f64 {
+        match &self.window {
+            Some(w) if now_s < w.from_s => w.from_s,
+            Some(w) if now_s < w.to_s => now_s,
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Cycles that are alike, over as many points as they take; of the timeline they are one stretch.
+    pub fn cycles(&mut self, from_s: f64, to_s: f64, c: &Cycles) {
+        let mut now_s = from_s;
+        let begins_v = self.v_last;
+        self.stretch_ends();
+        while now_s < to_s {
+            let end_s = self.point_end_s().min(to_s).max(now_s);
+            let dt_s = end_s - now_s;
+            let s = &mut self.sums;
+            (s.low, s.high) = (s.low.min(c.v_v.0), s.high.max(c.v_v.1));
+            s.time += dt_s;
+            s.panel += c.panel_w * dt_s;
+            s.load += c.load_w * dt_s;
+            for (doing, share) in c.shares {
+                s.share[doing as usize] += share * dt_s;
+            }
+            self.v_last = begins_v + (c.end_v - begins_v) * (end_s - from_s) / (to_s - from_s);
+            while end_s >= self.point_end_s() * (1.0 - 1e-12) {
+                self.close();
+            }
+            now_s = end_s;
+        }
+        for (doing, share) in c.shares.into_iter().filter(|s| s.1 > 0.0) {
+            *self.by_doing.entry(doing).or_default() += share * (to_s - from_s);
+        }
+        let most = if c.shares[0].1 > c.shares[1].1 { c.shares[0].0 } else { c.shares[1].0 };
+        self.present = Some(Stretch { from_s, to_s, doing: most });
+        self.stretch_ends();
     }
 
     fn close(&mut self) {
@@ -503,6 +566,12 @@ impl Recorder {
         } else {
             self.events_cut = true;
         }
+    }
+
+    /// The output was cut off.
+    pub fn cut(&mut self, time_s: f64, text: String) {
+        self.first_cut_s.get_or_insert(time_s);
+        self.event(time_s, "brown-out", text);
     }
 
     pub fn packet(&mut self, p: &AirPacket) {

@@ -54,6 +54,9 @@ pub struct Scenario {
     pub start_s: f64,
     /// How long it lasts.
     pub duration_s: f64,
+    /// What ends it before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// Temperature of chip and store; 25 degrees Celsius if absent.
     pub temperature_c: Option<f64>,
     /// `"none"`: the board without its radio. A part: that on the board's pins. A table: part and pins, as in a board's
@@ -99,6 +102,14 @@ pub struct Scenario {
     /// Where it was read, for messages.
     #[serde(skip)]
     pub source: String,
+}
+
+/// What ends a run before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// The output is cut off for the first time.
+    FirstCut,
 }
 
 /// What a symbol is given.
@@ -180,6 +191,8 @@ sunseal_data::optional! {
         pub markov: Markov,
         /// A day of a typical year's weather, which `sunseal simulate` turns into a trace.
         pub sunlight: Sunlight,
+        /// An open-circuit voltage behind a resistance: a thermoelectric generator, a rectified piezo, a rectenna.
+        pub source: SourceChoice,
     }
 }
 
@@ -192,6 +205,7 @@ impl HarvestChoice {
             ("periodic", self.periodic.is_some()),
             ("markov", self.markov.is_some()),
             ("sunlight", self.sunlight.is_some()),
+            ("source", self.source.is_some()),
         ];
         let given: Vec<_> = lights.iter().filter(|l| l.1).map(|l| l.0).collect();
         if given.len() > 1 {
@@ -214,6 +228,33 @@ impl HarvestChoice {
             }
         }
         Ok(())
+    }
+}
+
+/// A source that is no light, over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceChoice {
+    /// When each voltage and resistance begins to hold; the last holds to the end.
+    #[serde(default = "at_once")]
+    pub time_s: Vec<f64>,
+    /// Voltages without a load.
+    pub v_oc_v: Vec<f64>,
+    /// Internal resistances.
+    pub r_ohm: Vec<f64>,
+}
+
+fn at_once() -> Vec<f64> {
+    vec![0.0]
+}
+
+impl SourceChoice {
+    /// What it offers for so long.
+    pub(crate) fn trace(&self, duration_s: f64) -> Result<HarvestTrace, HarvestError> {
+        let mut edge_s = self.time_s.clone();
+        // What begins later than the run ends is not asked for.
+        edge_s.push(edge_s.last().map_or(duration_s, |last| duration_s.max(last + 1.0)));
+        HarvestTrace::from_sources(edge_s, &self.v_oc_v, &self.r_ohm)
     }
 }
 

@@ -57,13 +57,18 @@ pub(crate) struct Converter<'a> {
     rail_w: f64,
     /// What it takes, where that is the same at every open voltage.
     taken_w: Option<(f64, f64)>,
+    /// Where the current of a load without turns lies in the efficiency's table.
+    place: Option<(usize, f64)>,
 }
 
 impl<'a> Converter<'a> {
     pub fn new(efficiency: &'a Efficiency, rail_v: f64, turns: &'a [Turn]) -> Self {
         let rail_w = turns.iter().map(|t| t.share * t.load.vcc_w).sum();
-        let mut made = Self { efficiency, rail_v, turns, rail_w, taken_w: None };
+        let mut made = Self { efficiency, rail_v, turns, rail_w, taken_w: None, place: None };
         made.taken_w = efficiency.is_constant().map(|_| made.taken_at(0.0));
+        if let ([turn], None) = (turns, made.taken_w) {
+            made.place = Some(efficiency.place_of(turn.load.vcc_w / rail_v));
+        }
         made
     }
 
@@ -76,7 +81,11 @@ impl<'a> Converter<'a> {
     fn taken_at(&self, open_v: f64) -> (f64, f64) {
         let of = |turn: &Turn| {
             let w = turn.load.vcc_w;
-            if w == 0.0 { 0.0 } else { w / self.efficiency.at(open_v, w / self.rail_v) }
+            let share = match self.place {
+                Some(place) => self.efficiency.at_place(open_v, place),
+                None => self.efficiency.at(open_v, w / self.rail_v),
+            };
+            if w == 0.0 { 0.0 } else { w / share }
         };
         if let [turn] = self.turns {
             return (of(turn), 0.0);

@@ -72,8 +72,17 @@ impl Efficiency {
         if let Some(share) = self.is_constant() {
             return share;
         }
+        self.at_place(v_v, self.place_of(current_a))
+    }
+
+    /// Where a current lies between the printed ones.
+    pub(crate) fn place_of(&self, current_a: f64) -> (usize, f64) {
+        place(&self.ln_a, current_a.max(1e-12).ln())
+    }
+
+    /// At an input voltage and the place of a current.
+    pub(crate) fn at_place(&self, v_v: f64, (j, t): (usize, f64)) -> f64 {
         let (i, s) = place(&self.v_v, v_v);
-        let (j, t) = place(&self.ln_a, current_a.max(1e-12).ln());
         let along = |row: &[f64]| row[j] + (row[(j + 1).min(row.len() - 1)] - row[j]) * t;
         let (a, b) = (along(&self.share[i]), along(&self.share[(i + 1).min(self.share.len() - 1)]));
         a + (b - a) * s

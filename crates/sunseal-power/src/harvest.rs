@@ -9,11 +9,13 @@
 //! - `time_s,0,0.1,0.2,...`: voltages in volts; each row has the current at each of them in amperes,
 //!   and holds until the next. The last row says when the one before ends;
 //! - `time_s,photocurrent_a,saturation_a,series_ohm,shunt_ohm,n_ns_vth_v`: the single-diode equation's
-//!   five figures (pvlib, `calcparams_desoto`); each row holds until the next, the last one ends.
+//!   five figures (pvlib, `calcparams_desoto`); each row holds until the next, the last one ends. With
+//!   `,saturation_2_a,n_ns_vth_2_v` behind them a second diode stands beside the first.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use crate::{IvCurve, Light, SingleDiode};
+use crate::{IvCurve, Light, TwoDiode};
 
 /// What is wrong with a trace.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -56,7 +58,33 @@ enum Kind {
     /// Each curve holds until the next edge; one edge more than curves.
     Curves { edge_s: Vec<f64>, light: Vec<Light> },
     /// The same, as figures from which the curve is computed when it is asked for.
-    Cell { edge_s: Vec<f64>, cell: Vec<SingleDiode> },
+    Cell { edge_s: Vec<f64>, cell: Vec<TwoDiode>, last: Last },
+}
+
+/// The curve that was asked for last: the loop asks for the same one again and again.
+#[derive(Debug, Default)]
+struct Last(Mutex<Option<(usize, Light)>>);
+
+impl Last {
+    fn of(&self, piece: usize, compute: impl FnOnce() -> Light) -> Light {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some((at, light)) if *at == piece => light.clone(),
+            _ => kept.insert((piece, compute())).1.clone(),
+        }
+    }
+}
+
+impl Clone for Last {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Last {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Columns of a file.
@@ -65,18 +93,28 @@ enum Head {
     Power,
     VoltageCurrent,
     Curves(Vec<f64>),
-    Cell,
+    /// With so many columns.
+    Cell(usize),
 }
 
-const CELL_HEAD: [&str; 6] =
-    ["time_s", "photocurrent_a", "saturation_a", "series_ohm", "shunt_ohm", "n_ns_vth_v"];
+/// Columns of a cell; the last two are its second diode's, and may be absent.
+const CELL_HEAD: [&str; 8] = [
+    "time_s",
+    "photocurrent_a",
+    "saturation_a",
+    "series_ohm",
+    "shunt_ohm",
+    "n_ns_vth_v",
+    "saturation_2_a",
+    "n_ns_vth_2_v",
+];
 
 impl Head {
     fn parse(cells: &[&str]) -> Option<Self> {
         match cells {
             ["time_s", "power_w"] => Some(Self::Power),
             ["time_s", "voltage_v", "current_a"] => Some(Self::VoltageCurrent),
-            all if all == CELL_HEAD => Some(Self::Cell),
+            all if all == CELL_HEAD || all == &CELL_HEAD[..6] => Some(Self::Cell(all.len())),
             ["time_s", grid @ ..] if grid.len() >= 2 => {
                 grid.iter().map(|c| c.parse().ok()).collect::<Option<Vec<f64>>>().map(Self::Curves)
             }
@@ -89,7 +127,7 @@ impl Head {
             Self::Power => 2,
             Self::VoltageCurrent => 3,
             Self::Curves(grid) => grid.len() + 1,
-            Self::Cell => CELL_HEAD.len(),
+            Self::Cell(columns) => *columns,
         }
     }
 }
@@ -134,7 +172,7 @@ impl HarvestTrace {
                 head = Head::parse(&cells);
                 if head.is_none() {
                     let want = "time_s,power_w or time_s,voltage_v,current_a, or time_s and a grid of voltages, or the five \
-                                figures of a cell";
+                                or seven figures of a cell";
                     return Err(bad(number, format!("the head is {line:?}; it must be {want}")));
                 }
                 continue;
@@ -182,7 +220,7 @@ impl HarvestTrace {
                 let currents: Vec<&[f64]> = rows[..last].iter().map(|r| &r[1..]).collect();
                 Self::curves(time_s, &grid, &currents, step, &place)
             }
-            Head::Cell => {
+            Head::Cell(_) => {
                 let last = rows.len().saturating_sub(1);
                 let cell = rows[..last].iter().map(|r| cell_of(&r[1..])).collect();
                 Self::cell(time_s, cell, step, &place)
@@ -237,14 +275,62 @@ impl HarvestTrace {
         Ok(Self { kind, provenance: Vec::new() })
     }
 
-    /// Takes the single-diode figures of a cell over time: each holds until the next time, so there is
-    /// one time more than figures.
+    /// Takes the figures of a cell over time: each holds until the next time, so there is one time more
+    /// than figures.
     ///
     /// # Errors
     /// If a row is not sound; the sentence names it, from 1.
-    pub fn from_cell(time_s: Vec<f64>, cell: Vec<SingleDiode>) -> Result<Self, HarvestError> {
+    pub fn from_cell(time_s: Vec<f64>, cell: Vec<TwoDiode>) -> Result<Self, HarvestError> {
         let kind = Self::cell(time_s, cell, None, &Place::ARRAYS)?;
         Ok(Self { kind, provenance: Vec::new() })
+    }
+
+    /// A source of open-circuit voltages behind resistances, such as a thermoelectric generator, a rectified piezo or
+    /// a rectenna: each holds until the next time, so there is one time more than voltages.
+    ///
+    /// # Errors
+    /// If a figure is not sound; the sentence names its place, from 1.
+    pub fn from_sources(
+        edge_s: Vec<f64>,
+        v_oc_v: &[f64],
+        r_ohm: &[f64],
+    ) -> Result<Self, HarvestError> {
+        let bad = |row: usize, reason: String| Err(Place::ARRAYS.bad(row, reason));
+        if v_oc_v.len() != r_ohm.len() || edge_s.len() != v_oc_v.len() + 1 || v_oc_v.is_empty() {
+            return bad(
+                0,
+                format!(
+                    "{} voltages, {} resistances and {} times; give one of each for each time, and a time at which the last ends",
+                    v_oc_v.len(),
+                    r_ohm.len(),
+                    edge_s.len()
+                ),
+            );
+        }
+        if let Some(i) = edge_s.windows(2).position(|w| w[1] <= w[0] || !w[1].is_finite()) {
+            return bad(
+                i + 1,
+                format!("time_s goes from {} to {}; it must grow", edge_s[i], edge_s[i + 1]),
+            );
+        }
+        let mut light = Vec::with_capacity(v_oc_v.len());
+        for (i, (&v, &r)) in v_oc_v.iter().zip(r_ohm).enumerate() {
+            if !v.is_finite() || v < 0.0 || !r.is_finite() || r <= 0.0 {
+                return bad(
+                    i,
+                    format!(
+                        "{v} V behind {r} ohm; the voltage is zero or more, the resistance above zero"
+                    ),
+                );
+            }
+            light.push(match v > 0.0 {
+                true => IvCurve::new(&[0.0, v], &[v / r, 0.0])
+                    .map_err(|reason| Place::ARRAYS.bad(i, reason))?
+                    .into(),
+                false => Light::default(),
+            });
+        }
+        Ok(Self { kind: Kind::Curves { edge_s, light }, provenance: Vec::new() })
     }
 
     /// The same power always.
@@ -365,7 +451,7 @@ impl HarvestTrace {
 
     fn cell(
         edge_s: Vec<f64>,
-        cell: Vec<SingleDiode>,
+        cell: Vec<TwoDiode>,
         step_s: Option<f64>,
         place: &Place<'_>,
     ) -> Result<Kind, HarvestError> {
@@ -384,7 +470,7 @@ impl HarvestTrace {
             c.check().map_err(|e| place.bad(row, e))?;
         }
         place.grows(&edge_s, step_s)?;
-        Ok(Kind::Cell { edge_s, cell })
+        Ok(Kind::Cell { edge_s, cell, last: Last::default() })
     }
 
     /// What the file says of itself.
@@ -439,8 +525,8 @@ impl HarvestTrace {
                 Some(i) => (light[i].clone(), edge_s[i + 1]),
                 None => (Light::default(), f64::INFINITY),
             },
-            Kind::Cell { edge_s, cell } => match piece(edge_s, t_s) {
-                Some(i) => (cell[i].curve().into(), edge_s[i + 1]),
+            Kind::Cell { edge_s, cell, last } => match piece(edge_s, t_s) {
+                Some(i) => (last.of(i, || cell[i].curve().into()), edge_s[i + 1]),
                 None => (Light::default(), f64::INFINITY),
             },
         }
@@ -465,7 +551,8 @@ impl HarvestTrace {
             Kind::Rows { time_s, .. } => best(&mut time_s.iter().map(|t| self.light(*t).0)),
             Kind::Curves { light, .. } => best(&mut light.iter().cloned()),
             Kind::Cell { cell, .. } => {
-                let most = cell.iter().max_by(|a, b| a.photocurrent_a.total_cmp(&b.photocurrent_a));
+                let lit = |c: &TwoDiode| c.first.photocurrent_a;
+                let most = cell.iter().max_by(|a, b| lit(a).total_cmp(&lit(b)));
                 most.map_or_else(Light::default, |c| c.curve().into())
             }
         }
@@ -492,14 +579,11 @@ fn piece(edge_s: &[f64], t_s: f64) -> Option<usize> {
     (i < edge_s.len()).then(|| i.max(1) - 1)
 }
 
-fn cell_of(figures: &[f64]) -> SingleDiode {
-    SingleDiode {
-        photocurrent_a: figures[0],
-        saturation_a: figures[1],
-        series_ohm: figures[2],
-        shunt_ohm: figures[3],
-        n_ns_vth_v: figures[4],
-    }
+/// Five figures, or seven: without a second diode none flows through one.
+fn cell_of(figures: &[f64]) -> TwoDiode {
+    let second = [0.0, figures[4]];
+    let mut all = figures.iter().copied().chain(second);
+    TwoDiode::from(std::array::from_fn(|_| all.next().unwrap_or_default()))
 }
 
 /// Where a mistake is.

@@ -28,53 +28,144 @@ pub struct SingleDiode {
     pub n_ns_vth_v: f64,
 }
 
+/// A cell of two diodes: the single-diode equation with a second diode, of an ideality of its own,
+/// beside the first. What of the dark current goes through it decides over low light.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwoDiode {
+    /// All of it but the second diode.
+    pub first: SingleDiode,
+    /// Saturation current of the second diode; 0 where there is none.
+    pub saturation_2_a: f64,
+    /// Its n Ns Vth.
+    pub n_ns_vth_2_v: f64,
+}
+
+impl From<SingleDiode> for TwoDiode {
+    fn from(first: SingleDiode) -> Self {
+        Self { first, saturation_2_a: 0.0, n_ns_vth_2_v: first.n_ns_vth_v }
+    }
+}
+
+impl From<[f64; 7]> for TwoDiode {
+    /// The five figures of the first diode, saturation current and n Ns Vth of the second.
+    fn from(f: [f64; 7]) -> Self {
+        let first = SingleDiode {
+            photocurrent_a: f[0],
+            saturation_a: f[1],
+            series_ohm: f[2],
+            shunt_ohm: f[3],
+            n_ns_vth_v: f[4],
+        };
+        Self { first, saturation_2_a: f[5], n_ns_vth_2_v: f[6] }
+    }
+}
+
 /// Points of a curve that is computed: the power at the maximum errs by less than 1e-4 of itself.
 const POINTS: usize = 128;
+/// Halvings of an interval of voltages, after which it is as short as doubles can tell.
+const HALVINGS: usize = 52;
 
 impl SingleDiode {
+    /// The curve, as of a cell without a second diode.
+    #[must_use]
+    pub fn curve(&self) -> IvCurve {
+        TwoDiode::from(*self).curve()
+    }
+}
+
+impl TwoDiode {
     pub(crate) fn check(&self) -> Result<(), String> {
-        for (name, value) in
-            [("photocurrent_a", self.photocurrent_a), ("series_ohm", self.series_ohm)]
-        {
+        let one = &self.first;
+        for (name, value) in [
+            ("photocurrent_a", one.photocurrent_a),
+            ("series_ohm", one.series_ohm),
+            ("saturation_2_a", self.saturation_2_a),
+        ] {
             if !value.is_finite() || value < 0.0 {
                 return Err(format!("{name} is {value}; it must be a number, zero or more"));
             }
         }
-        for (name, value) in [("saturation_a", self.saturation_a), ("n_ns_vth_v", self.n_ns_vth_v)]
-        {
+        for (name, value) in [
+            ("saturation_a", one.saturation_a + self.saturation_2_a),
+            ("n_ns_vth_v", one.n_ns_vth_v),
+            ("n_ns_vth_2_v", self.n_ns_vth_2_v),
+        ] {
             if !value.is_finite() || value <= 0.0 {
                 return Err(format!("{name} is {value}; it must be a number above zero"));
             }
         }
-        match self.shunt_ohm > 0.0 {
+        match one.shunt_ohm > 0.0 {
             true => Ok(()),
-            false => Err(format!("shunt_ohm is {}; it must be above zero", self.shunt_ohm)),
+            false => Err(format!("shunt_ohm is {}; it must be above zero", one.shunt_ohm)),
         }
     }
 
-    /// Current through diode and shunt for the voltage across them, taken from the photocurrent.
+    /// Current through diodes and shunt for the voltage across them, taken from the photocurrent.
     fn out_a(&self, diode_v: f64) -> f64 {
-        let diode_a = self.saturation_a * (diode_v / self.n_ns_vth_v).exp_m1();
-        self.photocurrent_a - diode_a - diode_v / self.shunt_ohm
+        let one = &self.first;
+        let diodes_a = one.saturation_a * (diode_v / one.n_ns_vth_v).exp_m1()
+            + self.saturation_2_a * (diode_v / self.n_ns_vth_2_v).exp_m1();
+        one.photocurrent_a - diodes_a - diode_v / one.shunt_ohm
     }
 
-    /// The curve. The voltage across the diode is its parameter, so no equation is solved but for
-    /// the open circuit.
+    /// Conductance of diodes and shunt together.
+    fn conductance_s(&self, diode_v: f64) -> f64 {
+        let one = &self.first;
+        one.saturation_a / one.n_ns_vth_v * (diode_v / one.n_ns_vth_v).exp()
+            + self.saturation_2_a / self.n_ns_vth_2_v * (diode_v / self.n_ns_vth_2_v).exp()
+            + 1.0 / one.shunt_ohm
+    }
+
+    /// Open-circuit voltage.
     #[must_use]
-    pub fn curve(&self) -> IvCurve {
-        if self.photocurrent_a <= 0.0 {
-            return IvCurve::of(vec![(0.0, 0.0)]);
+    pub fn v_oc_v(&self) -> f64 {
+        let one = &self.first;
+        if one.photocurrent_a <= 0.0 {
+            return 0.0;
         }
-        // Open circuit: below the voltage at which the diode alone takes the photocurrent.
-        let (mut low, mut high) =
-            (0.0, self.n_ns_vth_v * (self.photocurrent_a / self.saturation_a).ln_1p());
+        // Below the voltage at which either diode alone takes the photocurrent.
+        let alone = |i_0: f64, a: f64| {
+            if i_0 > 0.0 { a * (one.photocurrent_a / i_0).ln_1p() } else { f64::INFINITY }
+        };
+        let most_v = alone(one.saturation_a, one.n_ns_vth_v)
+            .min(alone(self.saturation_2_a, self.n_ns_vth_2_v));
+        let (mut low, mut high) = (0.0, most_v);
         for _ in 0..60 {
             let mid = (low + high) / 2.0;
             if self.out_a(mid) > 0.0 { low = mid } else { high = mid }
         }
-        let v_oc_v = high;
+        high
+    }
+
+    /// Voltage and current at the maximum power point.
+    #[must_use]
+    pub fn mp(&self) -> (f64, f64) {
+        let r = self.first.series_ohm;
+        let (mut low, mut high) = (0.0, self.v_oc_v());
+        if high <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let at = |x: f64| (x - self.out_a(x) * r, self.out_a(x));
+        for _ in 0..HALVINGS {
+            let x = (low + high) / 2.0;
+            let ((v, i), s) = (at(x), self.conductance_s(x));
+            // d(v i)/dx, with di/dx = -s and dv/dx = 1 + s r.
+            if i * (1.0 + s * r) - v * s > 0.0 { low = x } else { high = x }
+        }
+        at((low + high) / 2.0)
+    }
+
+    /// The curve. The voltage across the diodes is its parameter, so no equation is solved but for
+    /// the open circuit.
+    #[must_use]
+    pub fn curve(&self) -> IvCurve {
+        let one = &self.first;
+        if one.photocurrent_a <= 0.0 {
+            return IvCurve::of(vec![(0.0, 0.0)]);
+        }
+        let v_oc_v = self.v_oc_v();
         // Dense where the curve bends: the last few thermal voltages hold three quarters of the points.
-        let bend_v = (v_oc_v - 5.0 * self.n_ns_vth_v).max(v_oc_v * 0.3);
+        let bend_v = (v_oc_v - 5.0 * one.n_ns_vth_v).max(v_oc_v * 0.3);
         let flat = POINTS / 4;
         let mut points = Vec::with_capacity(POINTS + 1);
         // The voltage at the terminals of a short circuit is zero, which is IL Rs across the diode.
@@ -85,7 +176,7 @@ impl SingleDiode {
                 bend_v + (v_oc_v - bend_v) * (k - flat) as f64 / (POINTS - flat) as f64
             };
             let i = self.out_a(x).max(0.0);
-            let v = x - i * self.series_ohm;
+            let v = x - i * one.series_ohm;
             if v >= 0.0 {
                 points.push((v, i));
             }
@@ -278,7 +369,7 @@ mod tests {
             let mut i = 0.0;
             for _ in 0..200 {
                 let x = v + i * CELL.series_ohm;
-                let f = CELL.out_a(x) - i;
+                let f = TwoDiode::from(CELL).out_a(x) - i;
                 let g = -CELL.series_ohm
                     * (CELL.saturation_a / CELL.n_ns_vth_v * (x / CELL.n_ns_vth_v).exp()
                         + 1.0 / CELL.shunt_ohm)

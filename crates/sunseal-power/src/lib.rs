@@ -5,6 +5,7 @@
 //! - [`PowerModel::weigh`]: a [`sunseal_trace::Ledger`] priced at any legal voltage and clock;
 //! - [`Limits`]: which voltages and clocks are legal;
 //! - [`MeasurementUnit`]: what Mane's shunt and converter would have read;
+//! - [`Panel`]: a panel's curve in a light and at a temperature, and what its datasheet leaves open of it;
 //! - [`HarvestTrace`]: what a source offers, as powers or as curves;
 //! - [`Supply`]: a [`Charger`] from it, a [`Store`] of branches, an [`Output`] to the rail.
 //!
@@ -22,6 +23,7 @@ mod iv;
 mod law;
 mod limits;
 mod measure;
+mod panel;
 mod parts;
 mod set;
 mod storage;
@@ -36,19 +38,20 @@ pub use chip::{ChipPart, OwnCurrents};
 pub use converter::{Charger, ColdStart, Efficiency, EfficiencyTable, Output};
 pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;
-pub use iv::{IvCurve, Light, SingleDiode};
+pub use iv::{IvCurve, Light, SingleDiode, TwoDiode};
 pub use law::{CurrentLaw, EventLaw};
 pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
+pub use panel::Panel;
 pub use parts::{
     BranchPart, CapacitorPart, CellPart, ChargerPart, ConverterKind, ConverterPart, HarvesterPart,
-    OverheadReading, PanelPart, PartError, PeripheralPart, load_part, part_kinds,
+    OverheadReading, PanelPart, PanelPoint, PartError, PeripheralPart, load_part, part_kinds,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, power_set_schema};
 pub use storage::{Flow, Storage};
 pub use store::{Branch, Curve, Element, State, Store};
 pub use supply::{
-    Advance, Boundary, Lasting, LitYear, Load, RailAhead, Supply, SupplyConfig, SupplyError,
+    Advance, Boundary, Cycle, Lasting, LitYear, Load, RailAhead, Supply, SupplyConfig, SupplyError,
     SupplyState, SupplySums, Turn, Turned, Unclosed, Yearly,
 };
 pub use weigh::{Clock, CurvePoint, EnergyBreakdown, Item, ItemKind};

@@ -409,31 +409,59 @@ sourced! {
 }
 
 sourced! {
-    /// A photovoltaic panel at standard test conditions.
+    /// A photovoltaic panel: a crystalline cell's figures at standard test conditions (1000 W/m2, 25 degrees,
+    /// AM 1.5), from which diodes are fitted, or, of any cell, the points that its datasheet prints.
     pub struct PanelPart {
         /// Open-circuit voltage.
-        pub v_oc_v: f64,
+        pub v_oc_v: Option<f64>,
         /// Current with its terminals shorted.
         #[serde(rename = "i_sc_mA")]
-        pub i_sc_ma: f64,
+        pub i_sc_ma: Option<f64>,
         /// Voltage at the maximum power point.
-        pub v_mp_v: f64,
+        pub v_mp_v: Option<f64>,
         /// Current at the maximum power point.
         #[serde(rename = "i_mp_mA")]
-        pub i_mp_ma: f64,
+        pub i_mp_ma: Option<f64>,
         /// Cells in series.
         pub cells_in_series: u32,
         /// Temperature coefficient of the short-circuit current.
-        pub alpha_sc_percent_per_k: f64,
+        pub alpha_sc_percent_per_k: Option<f64>,
         /// Temperature coefficient of the open-circuit voltage.
-        pub beta_oc_percent_per_k: f64,
+        pub beta_oc_percent_per_k: Option<f64>,
         /// A lower light, where the datasheet prints the maximum power in it.
         #[serde(rename = "low_light_W_m2")]
         pub low_light_w_m2: Option<f64>,
         /// The maximum power in that light.
         #[serde(rename = "low_light_p_mp_mW")]
         pub low_light_p_mp_mw: Option<f64>,
+        /// Printed points, by growing light, in place of the figures above.
+        #[serde(default)]
+        pub point: Vec<PanelPoint>,
+        /// Least and most light, in the points' unit, up to which the nearest point is carried on: current in
+        /// proportion to the light, voltage by its logarithm. Without it the table ends with its points.
+        pub light_range: Option<[f64; 2]>,
     }
+}
+
+/// A printed point of a panel, in lux or in W/m2.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PanelPoint {
+    /// Illuminance.
+    pub lux: Option<f64>,
+    /// Irradiance.
+    #[serde(rename = "W_m2")]
+    pub w_m2: Option<f64>,
+    /// Open-circuit voltage.
+    pub v_oc_v: f64,
+    /// Current with its terminals shorted.
+    #[serde(rename = "i_sc_uA")]
+    pub i_sc_ua: f64,
+    /// Voltage at the maximum power point, or at the operating point that is printed.
+    pub v_mp_v: f64,
+    /// Current there.
+    #[serde(rename = "i_mp_uA")]
+    pub i_mp_ua: f64,
 }
 
 sourced! {
@@ -472,7 +500,8 @@ sourced! {
 }
 
 /// Keys of a part's file beside the table of its kind.
-const KEYS: [&str; 7] = ["name", "title", "chip", "tolerance", "gap", "partial", "note"];
+const KEYS: [&str; 9] =
+    ["name", "title", "chip", "tolerance", "gap", "partial", "note", "mass_g", "volume_cm3"];
 
 /// Reads table `[<kind>]` of a part: `capacitor`, `cell`, `harvester`, `charger`, `converter`, `panel`, `radio`,
 /// `fpga` or `peripheral`.

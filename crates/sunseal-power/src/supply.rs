@@ -12,6 +12,7 @@ mod lasting;
 mod mode;
 mod plain;
 mod rail;
+mod repeat;
 mod solver;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub use books::{SupplySums, Unclosed};
 pub use config::{SupplyConfig, SupplyError};
 pub use lasting::Lasting;
 pub use rail::RailAhead;
+pub use repeat::Cycle;
 pub use yearly::{LitYear, Yearly};
 
 use crate::circuit::{Pace, TOLERANCE};

@@ -17,6 +17,7 @@ mod inject;
 mod instructions;
 mod library;
 mod machine;
+mod panel;
 mod power;
 mod program;
 mod radio;
@@ -50,6 +51,8 @@ mod _engine {
     use library::{Library, schema};
     #[pymodule_export]
     use machine::{Machine, Moment, Snapshot};
+    #[pymodule_export]
+    use panel::Panel;
     #[pymodule_export]
     use power::{PowerSet, UnitReading, Weighed, own_currents_a, rail_energy_j, state_current_a};
     #[pymodule_export]

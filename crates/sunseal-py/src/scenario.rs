@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use sunseal_node::{GatewayChoice, Node, Progress, play_load};
-use sunseal_power::HarvestTrace;
+use sunseal_node::{GatewayChoice, Node, Progress, Until, play_load};
+use sunseal_power::{HarvestError, HarvestTrace, TwoDiode};
 
 use crate::device::{self, OnBus, Raised};
 use crate::error::{EngineError, refuse};
@@ -86,13 +86,39 @@ impl Scenario {
         Ok(changed)
     }
 
+    /// The same, ended before its time by this: `first-cut`.
+    fn ending(&self, until: &str) -> PyResult<Self> {
+        let until: Until = serde_json::from_value(until.into()).map_err(|_| {
+            EngineError::new_err(format!("a run ends until `{until}` by nothing; it is first-cut"))
+        })?;
+        Ok(self.changed(|s| s.until = Some(until)))
+    }
+
     /// The same with a gateway at `host:port`.
     fn answered_by(&self, address: &str) -> Self {
         self.changed(|s| s.gateway = Some(GatewayChoice { address: address.to_owned() }))
     }
 }
 
-/// Plays a scenario and returns its record as JSON. `light` is time_s and power_w of the panel, and
+/// Times and, for each, a power or the seven figures of a cell, which hold until the next time.
+#[derive(FromPyObject)]
+pub enum Lit {
+    Powers((Vec<f64>, Vec<f64>)),
+    Cells((Vec<f64>, Vec<[f64; 7]>)),
+}
+
+impl Lit {
+    fn trace(self) -> Result<HarvestTrace, HarvestError> {
+        match self {
+            Self::Powers((time_s, power_w)) => HarvestTrace::from_arrays(time_s, power_w),
+            Self::Cells((time_s, cells)) => {
+                HarvestTrace::from_cell(time_s, cells.into_iter().map(TwoDiode::from).collect())
+            }
+        }
+    }
+}
+
+/// Plays a scenario and returns its record as JSON. `light` is time_s with powers or cells of the panel, and
 /// stands for the file's own; `progress` hears simulated_s, vcap_v, brown_outs, packets sent. With `keep`, a
 /// file and seconds of the clock on the wall, the run is kept there so often and when it is stopped; with
 /// `resume` it goes on from there. `told` hears sentences: where it goes on, what could not be kept. `devices` are those
@@ -104,7 +130,7 @@ pub fn simulate(
     py: Python<'_>,
     data: Data<'_>,
     scenario: &Scenario,
-    light: Option<(Vec<f64>, Vec<f64>)>,
+    light: Option<Lit>,
     progress: Option<Py<PyAny>>,
     keep: Option<(String, f64)>,
     resume: bool,
@@ -120,8 +146,7 @@ pub fn simulate(
     };
     let (library, scenario) = (data.library(), scenario.inner.clone());
     py.detach(|| {
-        let light = light.map(|(time_s, power_w)| HarvestTrace::from_arrays(time_s, power_w));
-        let light = light.transpose().map_err(refuse)?;
+        let light = light.map(Lit::trace).transpose().map_err(refuse)?;
         // A load by profile takes no machine, and no checkpoint.
         let (mut node, of_load) = match scenario.load {
             Some(_) if resume => {

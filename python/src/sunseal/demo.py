@@ -10,8 +10,10 @@ import shlex
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import boards
+from sunseal import _engine, boards
 from sunseal.errors import Stopped, SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.loop import simulation
@@ -32,6 +34,7 @@ from sunseal.units import duration, show
 CHALLENGES = 24
 NODE_NAME = "demo"
 ACCEPTED = 0
+YEAR_S = 365.25 * harvest.DAY_S
 SIGNED_KINDS = ("response", "report")
 
 
@@ -149,6 +152,7 @@ def run(
     told = simulation.facts(loaded)
     if not (told.get("node") or {}).get("node_id"):
         raise SunsealError(f"`{path}` gives no node.node_id; the demo needs it to open the server for the node")
+    lit = "sunlight" in told["harvest"]
     began = time.monotonic()
     played_from = ["--scenario", str(scenario)] if scenario else []
     if board != boards.DEFAULT_BOARD:
@@ -156,21 +160,12 @@ def run(
     again = shlex.join(["sunseal", "demo", "--seed", str(seed), *played_from, "--out", str(folder)])
     with _atomic_folder(folder, again) as work:
         with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:
-            with Services(Path(scratch), seed) as services:
-                _prepare(services, told)
+            with _ends(Path(scratch), loaded, seed) if lit else contextlib.nullcontext(list) as ends:
                 with bar(console, quiet, told["duration_s"], told["start_s"]) as watch:
-                    played_began = time.monotonic()
-                    played = simulation.play(loaded.answered_by(services.gateway), watch)
-                    played_s = time.monotonic() - played_began
-                intruder = _intrude(services, played)
-                served = Served(
-                    services.call("GET", f"/v1/nodes/{told['node']['node_id']}"),
-                    services.call("GET", "/v1/summary"),
-                    list(services.events()),
-                    intruder,
-                )
-            shutil.copyfile(services.pcap, work / "air.pcap")
-        closing = {**served.closing(), **played.closing()}
+                    played, served, played_s = _day(Path(scratch), loaded, seed, watch)
+                at_ends = ends()
+            shutil.copyfile(Path(scratch) / "air.pcap", work / "air.pcap")
+        closing = {**served.closing(), **played.closing(), **({"ends": at_ends} if lit else {})}
         with _steps(console, quiet) as step:
             page, pictures = report.demo_page(played, served, closing, step)
         write_atomic(work / "report.html", page)
@@ -191,6 +186,56 @@ def run(
         "simulated_over_wall": simulated_s / played_s,
         "files": sorted(str(folder / p.name) for p in folder.iterdir() if p.is_file()),
     }
+
+
+def _day(
+    folder: Path, loaded: _engine.Scenario, seed: int, watch: simulation.Watch | None, reading: int = 0
+) -> tuple[Played, Served, float]:
+    """Play a day against a server and a gateway of its own; return what came of it, and how long the playing took."""
+    told = simulation.facts(loaded)
+    with Services(folder, seed) as services:
+        _prepare(services, told)
+        began = time.monotonic()
+        played = simulation.play(loaded.answered_by(services.gateway), watch, reading=reading)
+        played_s = time.monotonic() - began
+        intruder = _intrude(services, played)
+        served = Served(
+            services.call("GET", f"/v1/nodes/{told['node']['node_id']}"),
+            services.call("GET", "/v1/summary"),
+            list(services.events()),
+            intruder,
+        )
+    return played, served, played_s
+
+
+ENDS = {-1: "darkest", 1: "brightest"}
+"""Readings of a panel's datasheet that the day is played again by."""
+VERDICT = ("asked", "answered", "verified", "starts", "brown_outs")
+"""What of a day is told of the ends, too."""
+
+
+@contextlib.contextmanager
+def _ends(folder: Path, loaded: _engine.Scenario, seed: int) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Play the day at both ends of what the panel's datasheet leaves open, beside what the block plays."""
+    over = threading.Event()
+
+    def watch(_simulated_s: float, _vcap_v: float, _brown_outs: int, _sent: int) -> None:
+        if over.is_set():
+            raise Stopped("the day itself was stopped")
+
+    def end(reading: int) -> dict[str, Any]:
+        own = folder / ENDS[reading]
+        own.mkdir()
+        played, served, _ = _day(own, loaded, seed, watch, reading)
+        closing = {**served.closing(), **played.closing()}
+        return {"reading": ENDS[reading], "in_j": closing["energy"]["in_j"], **{k: closing[k] for k in VERDICT}}
+
+    with ThreadPoolExecutor(len(ENDS)) as pool:
+        days = [pool.submit(end, reading) for reading in ENDS]
+        try:
+            yield lambda: [day.result() for day in days]
+        finally:
+            over.set()
 
 
 def _prepare(services: Services, told: Mapping[str, Any]) -> None:
@@ -313,10 +358,12 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
     out.append(("energy in", joules(energy["in_j"])))
     if "low_light" in closing:
         out.append(("  uncertain at low light", harvest.low_light_text(closing["low_light"])))
+    out += _at_ends(closing)
     out.append(("energy out", joules(energy["out_j"])))
     out += [
         (f"  {name}", joules(j)) for name, j in sorted(energy["by_component_j"].items(), key=lambda kv: -kv[1]) if j > 0
     ]
+    out += [("  never used", sentence) for sentence in closing.get("untouched", [])]
     out += _by_function(closing.get("functions", []))
     if not closing.get("residual_known", True):
         out.append(("  not counted", f"the residual current of {closing['board']}: nobody's measurement is known here"))
@@ -326,6 +373,8 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("change of the store", joules(energy["stored_delta_j"])),
         ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
+        *([("first cut", f"after {_long(closing['first_cut_s'])}")] if "first_cut_s" in closing else []),
+        *_repeated(closing.get("repeated")),
         *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
         *_of_load(closing.get("load")),
         *of_coupons(closing.get("coupons")),
@@ -341,6 +390,39 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return out
+
+
+def _at_ends(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say the day's verdict, and whether it is the same at both ends of what is open of the panel."""
+    if "ends" not in closing:
+        return []
+
+    def verdict(day: Mapping[str, Any]) -> str:
+        outs = int(day["brown_outs"])
+        return f"{day['answered']} of {day['asked']} answered, {outs} brown-out{'' if outs == 1 else 's'}"
+
+    said, days = verdict(closing), closing["ends"]
+    same = all(verdict(day) == said for day in days)
+    told = [("verdict", f"{said}; {'the same at both ends of the light' if same else 'NOT the same at both ends'}")]
+    for day in days:
+        more = f"{day['verified']} verified, {show(day['in_j'], 'J')} in"
+        told.append((f"  by the {day['reading']} reading", f"{verdict(day)}; {more}"))
+    return told
+
+
+def _repeated(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Say which part of a run was extrapolated."""
+    if told is None:
+        return []
+    cycles = f"{told['cycles']:,} cycles of load or of starts and cuts"
+    return [
+        ("  extrapolated", f"{cycles}, {_long(told['time_s'])} in all, each like those played before and behind it")
+    ]
+
+
+def _long(seconds: float) -> str:
+    """Write a time that may be years."""
+    return f"{seconds / YEAR_S:.3g} years" if seconds >= YEAR_S else duration(seconds)
 
 
 def of_coupons(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:

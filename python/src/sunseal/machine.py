@@ -867,7 +867,11 @@ class Machine:
         self._inner.power_cut()
 
     def power_on(self, ram_seed: int = 0) -> None:
-        """Bring the supply back; RAM wakes with a pattern made from the seed."""
+        """Bring the supply back; RAM wakes with a pattern made from the seed.
+
+        What RAM still holds of before follows from the machine time since `power_cut`, on chips whose cells are known
+        (`run` lets time pass without supply). Where none has passed, the supply counts as away for long.
+        """
         self._inner.power_on(ram_seed)
 
     def snapshot(self) -> _engine.Snapshot:

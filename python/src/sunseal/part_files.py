@@ -304,7 +304,7 @@ def _derived(kind: str, facts: Mapping[str, Any]) -> dict[str, float]:
             "leakage for its charge (uA/C)": facts["leakage_uA"] / charge_c,
             "time constant of its series resistance (s)": facts["esr_ohm"] * facts["capacitance_f"],
         }
-    if kind == "panel":
+    if kind == "panel" and "v_mp_v" in facts:
         return {"fill factor": facts["v_mp_v"] * facts["i_mp_mA"] / (facts["v_oc_v"] * facts["i_sc_mA"])}
     if kind == "cell":
         return {"open-circuit voltage of one full cell (V)": facts["ocv_V"][-1][1]}
@@ -342,7 +342,7 @@ def _questions(kind: str, facts: Mapping[str, Any]) -> Iterator[str]:
             f"{place} is {value:g}, {factor:,.0f} times {'above' if value > high else 'below'} {side} of the other "
             f"{len(kin)} ({low:g} to {high:g}): is that meant, and in this unit?"
         )
-    if kind == "panel":
+    if kind == "panel" and "v_mp_v" in own:
         fill = _derived(kind, own)["fill factor"]
         if not 0.4 <= fill <= 0.88:
             yield f"fill factor is {fill:.2f}; cells of silicon have 0.5 to 0.85"

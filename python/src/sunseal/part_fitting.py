@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sunseal.errors import SunsealError
+from sunseal.harvest.light import Panel, bounds
 
 Array = npt.NDArray[np.float64]
 POINTS_MIN = 8
@@ -62,13 +63,20 @@ class Fit:
     unit: str
     remarks: tuple[str, ...] = ()
     branches: list[dict[str, float]] = field(default_factory=list)
+    points_told: list[dict[str, float]] = field(default_factory=list)
+    """Points of a panel that is told by them."""
+
+    @property
+    def inner(self) -> tuple[tuple[str, list[dict[str, float]]], ...]:
+        """Return the tables inside of the part's own."""
+        return ("branch", self.branches), ("point", self.points_told)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `--json` prints."""
         return {
             "kind": self.kind,
             "figures": {k: {"value": v, "standard_error": e} for k, (v, e) in self.figures.items()},
-            "part": {**self.table, **({"branch": self.branches} if self.branches else {})},
+            "part": {**self.table, **{name: rows for name, rows in self.inner if rows}},
             "points": self.points,
             "residual_rms": self.rms,
             "residual_max": self.worst,
@@ -349,14 +357,8 @@ def diode_current(x: Array, voltage_v: Array) -> Array:
     return np.asarray(base - a / r_s * w, dtype=float)
 
 
-def panel(points: IvPoints, *, cells: int, temperature_c: float = 25.0, light_w_m2: float = 1000.0) -> Fit:
-    """Fit a single diode to I-V points, and tell the panel at standard test conditions from it."""
-    from scipy.optimize import least_squares
-
-    if light_w_m2 <= 0:
-        raise SunsealError(f"--light is {light_w_m2:g} W/m2; it must be above zero")
-    if not -60 < temperature_c < 125:
-        raise SunsealError(f"--temperature is {temperature_c:g} degC; it lies between -60 and 125")
+def _whole_curve(points: IvPoints) -> tuple[Array, Array, float, float]:
+    """Return voltages and currents with the largest of each; refuse what is only a part of a curve."""
     v, i = points.voltage_v, points.current_a
     if i.max() <= 0 or v.max() <= 0:
         raise SunsealError(f"`{points.file}` has no point in which the panel gives power: current_a is what it gives")
@@ -366,6 +368,30 @@ def panel(points: IvPoints, *, cells: int, temperature_c: float = 25.0, light_w_
             f"`{points.file}` shows only a part of the curve: take points from near the short circuit to "
             "near the open one"
         )
+    return v, i, v_oc, i_sc
+
+
+def panel(
+    points: IvPoints,
+    *,
+    cells: int,
+    temperature_c: float = 25.0,
+    light_w_m2: float = 1000.0,
+    lux: float | None = None,
+) -> Fit:
+    """Fit a single diode to I-V points, and tell the panel by it: at standard test conditions, or by its point in lux.
+
+    What it writes is asked of the panel's law, and refused where no use would take it.
+    """
+    from scipy.optimize import least_squares
+
+    if lux is not None and lux <= 0:
+        raise SunsealError(f"--lux is {lux:g}; it must be above zero")
+    if light_w_m2 <= 0:
+        raise SunsealError(f"--light is {light_w_m2:g} W/m2; it must be above zero")
+    if not -60 < temperature_c < 125:
+        raise SunsealError(f"--temperature is {temperature_c:g} degC; it lies between -60 and 125")
+    v, i, v_oc, i_sc = _whole_curve(points)
     a = 1.2 * cells * BOLTZMANN_V_PER_K * (temperature_c + 273.15)
     start = np.array([i_sc, math.log(i_sc) - v_oc / a, math.log(0.02 * v_oc / i_sc), 1e-3 * i_sc / v_oc, a])
     low = [0.0, -200.0, math.log(1e-6 * v_oc / i_sc), 0.0, a / 3.0]
@@ -395,10 +421,47 @@ def panel(points: IvPoints, *, cells: int, temperature_c: float = 25.0, light_w_
     if not math.isfinite(figures["r_shunt_ohm"][0]):
         del figures["r_shunt_ohm"]
         remarks.append("no shunt is seen in these points")
-    sun = 1000.0 / light_w_m2
-    at_stc = np.array([i_l * sun, ln_i0, ln_rs, g * sun, a])
-    v_oc, i_sc, v_mp, i_mp = _points_of(lambda voltage: diode_current(at_stc, voltage), a, i_l * sun, math.exp(ln_i0))
-    warmer_k = temperature_c - 25.0
+    fitted = _Diode(points, cells, found.x, figures, (rms, worst), tuple(remarks))
+    return _at_stc(fitted, temperature_c, light_w_m2) if lux is None else _indoors(fitted, lux)
+
+
+@dataclass(frozen=True)
+class _Diode:
+    """A single diode as it was fitted to a panel's points."""
+
+    points: IvPoints
+    cells: int
+    x: Array
+    """As `diode_current` takes it."""
+    figures: dict[str, tuple[float, float | None]]
+    residuals_a: tuple[float, float]
+    remarks: tuple[str, ...]
+
+    def at(self, sun: float) -> tuple[float, float, float, float]:
+        """Return open circuit, short circuit and maximum power in so many times the light."""
+        x = self.x * np.array([sun, 1.0, 1.0, sun, 1.0])
+        return _points_of(lambda v: diode_current(x, v), float(x[4]), float(x[0]), math.exp(x[1]))
+
+    @property
+    def source(self) -> str:
+        """Say what was fitted to what."""
+        rms, worst = self.residuals_a
+        return (
+            f"fitted to {self.points.file}: a single diode through {len(self.points.voltage_v)} points, ideality "
+            f"{self.figures['ideality'][0]:.3g}, residuals {rms * 1e6:.3g} uA rms, {worst * 1e6:.3g} uA at most"
+        )
+
+    def fit(self, table: dict[str, Any], remarks: tuple[str, ...], rows: list[dict[str, float]]) -> Fit:
+        """Return the part that the table makes."""
+        return Fit(
+            "panel", table, self.figures, len(self.points.voltage_v), *self.residuals_a, "A", remarks, points_told=rows
+        )
+
+
+def _at_stc(diode: _Diode, temperature_c: float, light_w_m2: float) -> Fit:
+    """Tell a panel at standard test conditions, and by the power in its own light, where that is low."""
+    v_oc, i_sc, v_mp, i_mp = diode.at(1000.0 / light_w_m2)
+    warmer_k, remarks = temperature_c - 25.0, list(diode.remarks)
     hot_v, hot_a = 1 + BETA_PERCENT_PER_K / 100 * warmer_k, 1 + ALPHA_PERCENT_PER_K / 100 * warmer_k
     if light_w_m2 != 1000.0 or temperature_c != 25.0:
         remarks.append(
@@ -409,16 +472,64 @@ def panel(points: IvPoints, *, cells: int, temperature_c: float = 25.0, light_w_
         "i_sc_mA": _digits(i_sc * 1e3 / hot_a),
         "v_mp_v": _digits(v_mp / hot_v),
         "i_mp_mA": _digits(i_mp * 1e3 / hot_a),
-        "cells_in_series": cells,
+        "cells_in_series": diode.cells,
         "alpha_sc_percent_per_k": ALPHA_PERCENT_PER_K,
         "beta_oc_percent_per_k": BETA_PERCENT_PER_K,
-        "source": f"fitted to {points.file}: a single diode through {n} points, ideality {ideality:.3g}, residuals "
-        f"{rms * 1e6:.3g} uA rms, {worst * 1e6:.3g} uA at most",
+        "source": diode.source,
         "note": "Temperature coefficients assumed: those of ixys-slmd600h10l, crystalline silicon."
         + "".join(f" {r[0].upper()}{r[1:]}." for r in remarks),
     }
     remarks.append("the temperature coefficients are assumed, those of crystalline silicon")
-    return Fit("panel", table, figures, n, rms, worst, "A", tuple(remarks))
+    _, _, v, i = diode.at(1.0)
+    try:
+        _gives(Panel.of(diode.points.file, table), light_w_m2, temperature_c, v * i)
+    except SunsealError as e:
+        raise SunsealError(
+            f"`{diode.points.file}` makes no panel that could be used: {e}",
+            hint="of an amorphous, dye or organic cell measure in the light of its use, and say it by `--lux`",
+        ) from e
+    return diode.fit(table, tuple(remarks), [])
+
+
+BESIDE = 0.1
+"""So far beyond the ends of its law a panel's measured power may lie."""
+
+
+def _gives(panel: Panel, light_w_m2: float, temperature_c: float, measured_w: float) -> None:
+    """Refuse a panel whose law does not give what was measured."""
+    at = np.array([light_w_m2])
+    volts, amps = panel.at_maximum(at, np.array([temperature_c]))
+    low, high = (float(volts[0] * amps[0] * end[0]) for end in bounds(panel, at))
+    if not low * (1 - BESIDE) <= measured_w <= high * (1 + BESIDE):
+        raise SunsealError(
+            f"diodes of crystalline silicon would give {low * 1e6:.4g} to {high * 1e6:.4g} uW at {light_w_m2:g} W/m2, "
+            f"where its points have {measured_w * 1e6:.4g}"
+        )
+
+
+REACH = (0.25, 5.0)
+"""A measured point indoors is carried on from a quarter of its light to five times as much."""
+
+
+def _indoors(diode: _Diode, lux: float) -> Fit:
+    """Tell a panel by the point that was measured in a light in lux."""
+    v_oc, i_sc, v_mp, i_mp = diode.at(1.0)
+    table: dict[str, Any] = {
+        "cells_in_series": diode.cells,
+        "light_range": [lux * reach for reach in REACH],
+        "source": f"{diode.source}, at {lux:g} lux",
+        "note": f"From {lux * REACH[0]:g} to {lux * REACH[1]:g} lux by this one point: current in proportion to the "
+        "light, voltage by its logarithm." + "".join(f" {r[0].upper()}{r[1:]}." for r in diode.remarks),
+    }
+    row = {
+        "lux": lux,
+        "v_oc_v": _digits(v_oc),
+        "i_sc_uA": _digits(i_sc * 1e6),
+        "v_mp_v": _digits(v_mp),
+        "i_mp_uA": _digits(i_mp * 1e6),
+    }
+    Panel.of(diode.points.file, {**table, "point": [row]})
+    return diode.fit(table, diode.remarks, [row])
 
 
 def _points_of(
@@ -442,6 +553,7 @@ def part_text(fit: Fit, name: str) -> str:
 
     lines = [f'name = "{name}"', f'title = "{name}, {fit.kind} as measured"', "", f"[{fit.kind}]"]
     lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fit.table.items()]
-    for branch in fit.branches:
-        lines += ["", f"[[{fit.kind}.branch]]", *(f"{key} = {value}" for key, value in branch.items())]
+    for key, rows in fit.inner:
+        for row in rows:
+            lines += ["", f"[[{fit.kind}.{key}]]", *(f"{k} = {value}" for k, value in row.items())]
     return "\n".join(lines) + "\n"

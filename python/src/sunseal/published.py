@@ -532,6 +532,47 @@ def _unit(
     return m.measurement_unit[raw["quantity"]] / true, where
 
 
+METERED_HZ = (
+    *range(1_000_000, 9_000_000, 1_000_000),
+    10_000_000,
+    *range(12_000_000, 25_000_000, 2_000_000),
+    25_000_000,
+)
+"""Clocks at which a curve is read by the measurement unit: a run each, whole megahertz up to the highest."""
+
+
+@cache
+def metered(
+    workload: str, variant: tuple[str, ...], power: str, board: str, vcc_v: float
+) -> dict[int, tuple[float, float, int]]:
+    """Read an operation by the thesis's measurement unit: by clock what it takes, what is read (J), and its cycles."""
+    found = {}
+    for freq_hz in METERED_HZ:
+        m = measuring.measure(
+            workload, board=board, variant=variant, power=power, freq_hz=freq_hz, vcc_v=vcc_v, unit=True
+        )
+        assert m.measurement_unit is not None
+        found[freq_hz] = m.energy_j, float(m.measurement_unit["energy_j"]), m.cycles
+    return found
+
+
+def _metered(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Ask of the measurement unit what the thesis asked of it, at the thesis's own cycles."""
+    power = _set(table, raw)
+    found = metered(raw["workload"], tuple(raw.get("variant", ())), power, board, raw["vcc_v"])
+    true_j, read_j = ({hz: raw["cycles"] * reading[i] / reading[2] for hz, reading in found.items()} for i in (0, 1))
+    where = f"{raw['workload']}, {raw['vcc_v']:g} V, {power}, at {raw['cycles']:,} cycles"
+    if raw["quantity"] == "read_j":
+        at = raw["freq_hz"]
+        return read_j[at], f"{where}: it takes {show(true_j[at], 'J', 3)}"
+    best = min(read_j, key=read_j.__getitem__)
+    true_best = min(true_j, key=true_j.__getitem__)
+    told = f"{show(read_j[best], 'J', 3)} read there, {show(true_j[best], 'J', 3)} taken"
+    return float(best), f"{where}: {told}; without the meter {true_best / 1e6:g} MHz is cheapest"
+
+
 def _sheet(path: Path) -> dict[str, Any]:
     return boards.read_toml(path)
 
@@ -683,6 +724,7 @@ KINDS: dict[str, Compute] = {
     "paper": _paper,
     "curve": _curve,
     "unit": _unit,
+    "metered": _metered,
     "facts": _facts,
     "surplus": _surplus,
     "coupon": _coupon,

@@ -54,7 +54,7 @@ COUPON_BOARD = "msp430fr5994-launchpad"
 SHADING = Option("--shading", "Share of the sun that reaches the panel.", float)
 RADIO = Option("--radio", "A radio of data/parts on the board's pins; else the board's.")
 SENSOR = Option("--sensor", "A sensor of data/parts, read with each operation. Repeatable.", list[str])
-END = Option("--to", "Symbol where it ends; else the program's halt.", called="end")
+END = Option("--to", "Symbol where it ends; else the program's halt, or where it stays for good.", called="end")
 
 
 def _timing(switches: list[str], _: str) -> Timing:
@@ -509,7 +509,10 @@ class LeastCapacitor:
     )
     voltage_off_v: float | None = None
     end: Place | None = asked(
-        "--to", "Symbol that the program must reach; else the program's halt.", called="end", default=None
+        "--to",
+        "Symbol that the program must reach; else its halt, or where it stays for good.",
+        called="end",
+        default=None,
     )
     golden: Sequence[str] = asked(GOLDEN, default=())
     invariants: Sequence[Invariant] = asked(

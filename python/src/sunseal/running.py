@@ -300,6 +300,9 @@ class Bench:
                 self.on_slice(self)
             if machine.watching is not None:
                 machine.watching(self.machine.cycles)
+            if kind == "halted" and not goals and wanted is None and end_ps is not None and end_ps > self._now_ps:
+                # What sleeps for good still draws: the time that was asked for passes.
+                kind, slice_s = "asleep", max(slice_s, (end_ps - self._now_ps) / PS)
             found = self._ended(kind, goals, wanted, seen_from, end_ps)
             if found is not None:
                 missed = (until is not None or wanted is not None) and found.why not in ("until", "uart")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""JSON Schema of every kind of file, for editors that complete and check.
+"""JSON Schema of every kind of file, for editors that complete and check, and of every output (`output_schemas`).
 
 Those of parts, boards, power sets and scenarios come from the types by which the engine reads them; those of
 requirements, fleets and networks stand here, and python/tests/test_schemas.py holds each to its reader.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import _engine
-from sunseal.errors import SunsealError, unknown
+from sunseal.errors import FindingsError, unknown
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 FOLDER = Path("docs/reference/schema")
@@ -28,13 +28,26 @@ TITLES = {
     "fleet": "A fleet of `sunseal fleet`",
     "network": "Programs on one air, of `sunseal run`",
 }
+OUTPUT = "output/"
+"""In front of the name of what a command prints by --json."""
 Schema = dict[str, Any]
+
+
+def kinds() -> list[str]:
+    """Name everything that has a schema: kinds of files, then outputs."""
+    from sunseal.outputs import VERSIONS
+
+    return [*TITLES, *(f"{OUTPUT}{name}" for name in VERSIONS)]
 
 
 def schema(kind: str) -> Schema:
     """Return the schema of a kind of file."""
+    if kind.startswith(OUTPUT) and kind in kinds():
+        from sunseal.output_schemas import output
+
+        return {"$schema": DRAFT, **output(kind.removeprefix(OUTPUT))}
     if kind not in TITLES:
-        raise unknown("kind of file", kind, TITLES)
+        raise unknown("kind of file or output", kind, kinds())
     head = {"$schema": DRAFT, "title": TITLES[kind]}
     by_hand = {"requirements": _requirements, "fleet": _fleet, "network": _network}
     if kind in by_hand:
@@ -68,19 +81,19 @@ def text(kind: str) -> str:
 
 def write(folder: Path) -> list[Path]:
     """Write every schema into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{kind}.schema.json" for kind in TITLES]
-    for kind, path in zip(TITLES, paths, strict=True):
+    (folder / OUTPUT).mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{kind}.schema.json" for kind in kinds()]
+    for kind, path in zip(kinds(), paths, strict=True):
         path.write_text(text(kind), encoding="utf-8")
     return paths
 
 
 def check(folder: Path) -> None:
     """Refuse a folder whose schemas are not those of this build."""
-    for kind in TITLES:
+    for kind in kinds():
         path = folder / f"{kind}.schema.json"
         if not path.is_file() or path.read_text(encoding="utf-8") != text(kind):
-            raise SunsealError(
+            raise FindingsError(
                 f"`{path}` is not the schema of what is read now", hint=f"`sunseal schema --write {folder}` writes it"
             )
 
@@ -187,6 +200,8 @@ def _requirements() -> Schema:
         safety=_number(1),
         weather=TEXT,
         trace=TEXT,
+        lux=TEXT,
+        light={"enum": ["led", "fluorescent"]},
         constant_w=_number(above=0),
         latitude_deg=_number(-90, 90),
         clearness=_number(above=0, high=1),
@@ -212,6 +227,8 @@ def _requirements() -> Schema:
         climate=climate,
         temperature={"type": ["number", "string"], "description": "Degrees Celsius, such as -20C."},
         battery=_table(["lifetime"], lifetime=_quantity("2years")),
+        radio=_table(["part"], part=TEXT),
+        bounds=_table([], mass_g=_number(0), volume_cm3=_number(0)),
         memory=_table([], flash=_quantity("64kB"), ram=_quantity("4kB")),
         weights=_table([], **{k: {**_number(0), "description": what} for k, what in reader.WEIGHTS.items()}),
         prices={"type": "object", "additionalProperties": _number(0), "description": "By part and board."},

@@ -23,6 +23,8 @@ pub(super) struct Conversion {
 pub(super) struct Sequence {
     running: Option<Conversion>,
     pub next: u8,
+    /// ENC has risen since the last conversion, or sequence, that a mode does not repeat.
+    armed: bool,
 }
 
 impl Sequence {
@@ -41,6 +43,7 @@ impl Sequence {
         }
         if new & ADC12ENC != 0 && before & ADC12ENC == 0 {
             self.next = first;
+            self.armed = true;
         }
         new & (ADC12SC | ADC12ENC) == ADC12SC | ADC12ENC
     }
@@ -99,7 +102,14 @@ impl Sequence {
             (_, false) => true,
         };
         self.next = if end { first } else { (mem + 1) & last };
+        // Without repetition ENC must fall and rise again (SLAU049, section 17.2.7).
+        self.armed &= conseq >= 2 || !end;
         again && ctl0 & ADC12MSC != 0
+    }
+
+    /// Whether a trigger starts a conversion, or would if none were under way.
+    pub fn is_armed(&self, ctl0: u16) -> bool {
+        self.armed && ctl0 & ADC12ENC != 0
     }
 
     pub fn requests_smclk(&self, ctl1: u16) -> bool {
@@ -159,12 +169,24 @@ pub(super) fn code(input_v: f64, top_v: f64, bits: u32, ctl2: u16) -> u16 {
     plain.wrapping_sub(1 << (bits - 1)) << (16 - bits)
 }
 
-/// Refuses triggers from outside.
-pub(super) fn by_software(shs: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
-    if shs == 0 {
-        return Ok(());
+/// Follows ENC and SC: true if software starts a conversion. Refuses a trigger that nothing here gives.
+pub(super) fn by_software(
+    (before, new): (u16, u16),
+    started: bool,
+    source: usize,
+    cx: &Ctx<'_>,
+) -> Result<bool, Fault> {
+    if source == 0 || new & ADC12ENC == 0 {
+        return Ok(started);
     }
-    Err(cx.refuse("ADC12 triggers other than ADC12SC (ADC12SHS) are not modelled"))
+    let block = ["adc12", "adc12_a", "adc12_b"].iter().find_map(|name| cx.dev.block(name));
+    let known = block.and_then(|b| b.triggers.get(source)).is_some_and(|name| !name.is_empty());
+    if before & ADC12ENC == 0 && !known {
+        return Err(cx.refuse(format!(
+            "ADC12 trigger {source} (ADC12SHS) is not modelled; choose ADC12SC or a timer's output"
+        )));
+    }
+    Ok(false)
 }
 
 /// What both say of themselves as blocks.

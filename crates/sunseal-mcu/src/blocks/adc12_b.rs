@@ -107,6 +107,42 @@ impl Adc12B {
         Ok(())
     }
 
+    /// ADC12SHS: what starts a conversion, 0 for software.
+    pub fn trigger_source(&self) -> usize {
+        usize::from((self.ctl[1] & ADC12SHS) >> 10)
+    }
+
+    /// Whether it waits for its trigger.
+    pub fn is_armed(&self) -> bool {
+        self.trigger_source() != 0 && self.sequence.is_armed(self.ctl[0])
+    }
+
+    /// The trigger that ADC12SHS chooses has risen.
+    pub fn triggered(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if !self.is_armed() {
+            return Ok(());
+        }
+        if self.busy() {
+            self.ifg2 |= ADC12TOVIFG;
+            return Ok(());
+        }
+        self.start(cx.now, cx)
+    }
+
+    /// Channels of the conversions that are asked for: one, or a sequence.
+    pub fn channels(&self) -> Vec<u8> {
+        let first = usize::from(self.first());
+        let alone = self.ctl[1] & ADC12CONSEQ & 2 == 0;
+        let mut channels = Vec::new();
+        for i in (first..32).chain(0..first) {
+            channels.push((self.mctl[i] & ADC12INCH) as u8);
+            if alone || self.mctl[i] & ADC12EOS != 0 {
+                break;
+            }
+        }
+        channels
+    }
+
     /// The conversion that is over, if one is.
     pub fn take_sample(&mut self, now: Picos) -> Option<Sample> {
         let c = self.sequence.take(now)?;
@@ -259,8 +295,9 @@ impl Block for Adc12B {
                 let before = self.ctl[0];
                 self.ctl[0] = new & !ADC12SC;
                 let first = self.first();
-                if self.sequence.controlled(before, new, self.ctl[1], first) {
-                    adc12::by_software(self.ctl[1] & ADC12SHS, cx)?;
+                let started = self.sequence.controlled(before, new, self.ctl[1], first);
+                let source = self.trigger_source();
+                if adc12::by_software((before, new), started, source, cx)? {
                     if self.busy() {
                         self.ifg2 |= ADC12TOVIFG;
                     } else {

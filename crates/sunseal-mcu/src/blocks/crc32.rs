@@ -2,7 +2,9 @@
 //! CRC32 (SLAU367P, CRC32 chapter): CRC-32-ISO3309 and CRC-CCITT over bytes and words.
 //!
 //! Data written to the plain inputs go in with bit 0 as the most significant one, data written to the
-//! reversed inputs with bit 7. Results read plain or mirrored.
+//! reversed inputs with bit 7. Results read plain or mirrored. A mirrored register has the bits of the plain one of its
+//! number: CRC32RESRW0 those of CRC32INIRESW0, and so the upper half of the mirrored result (TI's headers name the bytes
+//! so, RESRB0 to RESRB3; driverlib's CRC32_getResultReversed puts them together so).
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -104,10 +106,10 @@ impl Block for Crc32 {
         Ok(match off {
             CRC32DIW0 => self.data32 as u16,
             CRC32DIW1 => (self.data32 >> 16) as u16,
-            CRC32DIRBW1 => (self.data32 as u16).reverse_bits(),
-            CRC32DIRBW0 => ((self.data32 >> 16) as u16).reverse_bits(),
-            CRC32RESRW1 => (self.sums.res32 as u16).reverse_bits(),
-            CRC32RESRW0 => ((self.sums.res32 >> 16) as u16).reverse_bits(),
+            CRC32DIRBW1 => ((self.data32 >> 16) as u16).reverse_bits(),
+            CRC32DIRBW0 => (self.data32 as u16).reverse_bits(),
+            CRC32RESRW1 => ((self.sums.res32 >> 16) as u16).reverse_bits(),
+            CRC32RESRW0 => (self.sums.res32 as u16).reverse_bits(),
             CRC16DIW0 => self.data16,
             CRC16DIRBW0 => self.data16.reverse_bits(),
             _ => return self.sums.read(off).ok_or_else(|| cx.no_register()),
@@ -123,12 +125,13 @@ impl Block for Crc32 {
                 self.data32 = (self.data32 & !(0xFFFF << shift)) | u32::from(value) << shift;
                 written.for_each(|b| self.sums.feed32(b.reverse_bits()));
             }
-            CRC32DIRBW1 | CRC32DIRBW0 => written.for_each(|b| self.sums.feed32(b)),
+            // A reversed word is the word with all of its bits the other way round: its high byte is the first.
+            CRC32DIRBW1 | CRC32DIRBW0 => written.rev().for_each(|b| self.sums.feed32(b)),
             CRC16DIW0 => {
                 self.data16 = merge(self.data16, value, mask);
                 written.for_each(|b| self.sums.feed16(b.reverse_bits()));
             }
-            CRC16DIRBW0 => written.for_each(|b| self.sums.feed16(b)),
+            CRC16DIRBW0 => written.rev().for_each(|b| self.sums.feed16(b)),
             CRC32RESRW1 | CRC32RESRW0 | CRC16RESRW0 => {}
             _ if self.sums.write(off, value, mask) => {}
             _ => return Err(cx.no_register()),

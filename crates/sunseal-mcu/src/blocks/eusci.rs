@@ -225,7 +225,10 @@ impl Eusci {
 
     fn put(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
-            UCACTLW0 => self.write_ctlw0(merge(self.core.ctlw0, value, mask), cx)?,
+            UCACTLW0 => {
+                let new = self.core.control(merge(self.core.ctlw0, value, mask));
+                self.write_ctlw0(new, cx)?;
+            }
             UCACTLW1 => self.ctlw1 = merge(self.ctlw1, value, mask) & 0x01FF,
             UCABRW => self.core.brw = merge(self.core.brw, value, mask),
             UCAMCTLW if self.core.is_a => self.mctlw = merge(self.mctlw, value, mask) & 0xFFF1,

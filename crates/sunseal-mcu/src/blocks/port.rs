@@ -24,8 +24,12 @@ pub(crate) struct PortPair {
     sel1: u16,
     edges: Edges,
     outside: Outside,
-    /// Output, direction and resistor as the pins hold them while LOCKLPM5 is set.
-    held: Option<[u16; 3]>,
+    /// Bits that a module drives where the pin is an output, and their levels.
+    module: (u16, u16),
+    /// PxSEL, PxSEL1 and PxDIR when it was last looked what the pins are given to.
+    looked: [u16; 3],
+    /// Output, direction, resistor and PxSEL0 as the pins hold them while LOCKLPM5 is set.
+    held: Option<[u16; 4]>,
 }
 
 impl PortPair {
@@ -53,8 +57,8 @@ impl PortPair {
         let before = self.levels();
         self.held = match (locked, self.held) {
             (false, _) => None,
-            (true, _) if power_up => Some([0; 3]),
-            (true, None) => Some([self.out, self.dir & !self.selected(), self.ren]),
+            (true, _) if power_up => Some([0; 4]),
+            (true, None) => Some([self.out, self.dir & !self.selected(), self.ren, self.sel]),
             (true, held) => held,
         };
         self.edges.see(before, self.levels());
@@ -72,13 +76,40 @@ impl PortPair {
         self.sel & !self.sel1
     }
 
-    /// PxSEL0.
+    /// PxSEL0 as the pins have it.
     pub fn select_0(&self) -> u16 {
-        self.sel
+        self.pins()[3]
     }
 
-    fn pins(&self) -> [u16; 3] {
-        self.held.unwrap_or([self.out, self.dir, self.ren])
+    fn pins(&self) -> [u16; 4] {
+        let (given, level) = self.module;
+        let out = self.out & !given | level & given;
+        self.held.unwrap_or([out, self.dir, self.ren, self.sel])
+    }
+
+    /// The function that a pin is given to: PxSEL, or PxSEL1 and PxSEL0; 0 is the port's own.
+    pub fn function(&self, mask: u16) -> u8 {
+        u8::from(self.sel & mask != 0) | u8::from(self.sel1 & mask != 0) << 1
+    }
+
+    /// Whether a program has made the pin an output.
+    pub fn is_output(&self, mask: u16) -> bool {
+        self.dir & mask != 0
+    }
+
+    /// Whether pins are given to something else than when this was asked last.
+    pub fn regiven(&mut self) -> bool {
+        let now = [self.sel, self.sel1, self.dir];
+        std::mem::replace(&mut self.looked, now) != now
+    }
+
+    /// A module drives a pin that is given to it, or (none) nothing does that is modelled.
+    pub fn module_drives(&mut self, mask: u16, level: Option<bool>) {
+        let before = self.levels();
+        let (given, levels) = &mut self.module;
+        *given = if level.is_some() { *given | mask } else { *given & !mask };
+        *levels = if level == Some(true) { *levels | mask } else { *levels & !mask };
+        self.edges.see(before, self.levels());
     }
 
     /// PxOUT, PxIES and PxIFG keep their values over a PUC in hardware; a defined 0 is used here for OUT and IFG.
@@ -90,7 +121,7 @@ impl PortPair {
 
     /// Levels at the pins.
     pub fn levels(&self) -> u16 {
-        let [out, dir, ren] = self.pins();
+        let [out, dir, ren, _] = self.pins();
         self.outside.levels(out, dir, ren)
     }
 
@@ -108,8 +139,8 @@ impl PortPair {
     /// Bits that are outputs of the port itself.
     pub fn output_bits(&self) -> u16 {
         match self.held {
-            Some([_, dir, _]) => dir,
-            None => self.dir & !self.selected(),
+            Some([_, dir, ..]) => dir,
+            None => self.dir & (!self.selected() | self.module.0),
         }
     }
 

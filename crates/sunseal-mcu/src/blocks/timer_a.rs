@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Timer_A and Timer_B: counter, compare (with Timer_B's latches), capture of ACLK and of pins. Output
-//! units move no pin.
+//! Timer_A and Timer_B: counter, compare (with Timer_B's latches), capture of ACLK and of pins, output units.
 //!
 //! The counter is not stepped: its value follows from the clock line's ticks, and events are
 //! scheduled where a flag that is clear will be set.
@@ -8,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_registers::msp430fr5xx::timer_a::{
-    CAP, CCI, CCIE, CCIFG, CCIS, CM, CM_1, CM_2, COV, ID, MC, OUTMOD, TACCR0, TACCTL0, TACLR,
+    CAP, CCI, CCIE, CCIFG, CCIS, CM, CM_1, CM_2, COV, ID, MC, OUT, OUTMOD, TACCR0, TACCTL0, TACLR,
     TACTL, TAEX0, TAIE, TAIFG, TAIV, TAR, TASSEL,
 };
 use sunseal_registers::msp430fr5xx::timer_b::{CLLD, CNTL, TBCLGRP};
@@ -56,6 +55,13 @@ pub(crate) struct TimerA {
     captured: [u64; MAX_CCRS],
     /// A captured value that nobody has read: the next capture sets COV.
     unread: [bool; MAX_CCRS],
+    /// Levels of the output units.
+    outs: u8,
+    /// Their edges since somebody asked: when, which unit, and its level.
+    #[serde(skip)]
+    pub edges: Vec<(Picos, usize, bool)>,
+    /// Units whose pins the device's data name.
+    pub routed: u8,
 }
 
 impl TimerA {
@@ -79,6 +85,7 @@ impl TimerA {
             pin_inputs: self.pin_inputs,
             levels: self.levels,
             iv_overflow: self.iv_overflow,
+            routed: self.routed,
             ..Self::new(self.ccrs as u8, self.is_b)
         };
     }
@@ -190,7 +197,9 @@ impl TimerA {
     /// After a change of mode or period: a position beyond the period's end rolls over at the next count, in up/down mode
     /// it turns there. `falls` is the direction kept from before.
     fn settle(&mut self, clocks: &Clocks, t: Picos, value: u16, falls: bool, was_running: bool) {
-        let count = u32::from(value).min(self.counter_max());
+        // TAxCCR0 of 0 stops the timer at zero, from where it starts again (SLAU356I 19.2.2).
+        let cleared = self.ctl & MC & 0x10 != 0 && self.compared[0] == 0;
+        let count = if cleared { 0 } else { u32::from(value).min(self.counter_max()) };
         let falls = falls && count != 0;
         (self.position, self.peak) = match self.ctl & MC {
             // One behind a peak one above it: the way up to there is over.
@@ -275,6 +284,9 @@ impl TimerA {
             if let Some((n, _)) = self.next_load() {
                 fewest = fewest.min(n);
             }
+            if let Some(n) = self.next_output() {
+                fewest = fewest.min(n);
+            }
             if fewest != u64::MAX {
                 sooner(self.time_of_counts(clocks, fewest));
             }
@@ -313,22 +325,105 @@ impl TimerA {
                 self.capture(i, value);
             }
         }
-        if self.running() {
+        while self.running() {
             let n = self.counts(clocks, now);
-            if n != 0 {
-                if self.until_zero() <= n {
-                    self.ctl |= TAIFG;
+            match self.next_output().filter(|step| *step <= n) {
+                Some(step) => self.output_at(step, clocks, now),
+                None if n == 0 => break,
+                None => {
+                    self.pass(n);
+                    break;
                 }
-                for i in 0..self.ccrs {
-                    if self.cctl[i] & CAP == 0
-                        && self.until_value(self.base(), self.compared[i]) <= n
-                    {
-                        self.cctl[i] |= CCIFG;
-                    }
-                }
-                self.latch(clocks, now);
             }
         }
+    }
+
+    /// Counts `n` on, with the flags that this sets.
+    fn pass(&mut self, n: u64) {
+        if self.until_zero() <= n {
+            self.ctl |= TAIFG;
+        }
+        for i in 0..self.ccrs {
+            if self.cctl[i] & CAP == 0 && self.until_value(self.base(), self.compared[i]) <= n {
+                self.cctl[i] |= CCIFG;
+            }
+        }
+        (self.position, self.peak) = self.after(n);
+        self.origin += n * self.divider();
+    }
+
+    // ---- output units (SLAU049, section 11.2.5)
+
+    /// Block `i` compares, and its output follows: OUTMODx is not 0, which has OUT itself.
+    fn moves(&self, i: usize) -> bool {
+        self.cctl[i] & CAP == 0 && self.cctl[i] & OUTMOD != 0
+    }
+
+    /// Counts until EQU0 moves outputs. In up mode that is the count to zero: a period of TACCR0 + 1 counts is high for
+    /// TACCRx of them in reset/set mode, and a TACCRx of 0 gives no pulse.
+    fn until_equ0(&self) -> u64 {
+        match self.ctl & MC {
+            0x10 => self.until_zero(),
+            _ => self.until_value(self.base(), self.top() as u16),
+        }
+    }
+
+    fn until_equ(&self, i: usize) -> u64 {
+        if i == 0 { self.until_equ0() } else { self.until_value(self.base(), self.compared[i]) }
+    }
+
+    /// Counts until an output moves.
+    fn next_output(&self) -> Option<u64> {
+        if !self.running() {
+            return None;
+        }
+        let due = (0..self.ccrs).filter(|i| self.moves(*i)).map(|i| {
+            let own = self.until_equ(i);
+            // Set, toggle and reset alone know no EQU0.
+            let alone = matches!((self.cctl[i] & OUTMOD) >> 5, 1 | 4 | 5);
+            if alone { own } else { own.min(self.until_equ0()) }
+        });
+        due.min().filter(|n| *n != u64::MAX)
+    }
+
+    /// Counts `step` on, to where outputs move.
+    fn output_at(&mut self, step: u64, clocks: &Clocks, now: Picos) {
+        let t = self.time_of_counts(clocks, step).map_or(now, |t| t.min(now));
+        let equ0 = self.until_equ0() == step;
+        let mut levels = self.outs;
+        for i in (0..self.ccrs).filter(|i| self.moves(*i)) {
+            let (bit, equ) = (1 << i, self.until_equ(i) == step);
+            let mode = (self.cctl[i] & OUTMOD) >> 5;
+            // Where both come at once the block's own counts.
+            match (mode, equ, equ0) {
+                (1 | 3, true, _) | (6 | 7, false, true) => levels |= bit,
+                (2 | 4 | 6, true, _) => levels ^= bit,
+                (5 | 7, true, _) | (2 | 3, false, true) => levels &= !bit,
+                _ => {}
+            }
+        }
+        self.pass(step);
+        self.set_outs(levels, t);
+    }
+
+    fn set_outs(&mut self, levels: u8, t: Picos) {
+        let changed = std::mem::replace(&mut self.outs, levels) ^ levels;
+        let units = (0..MAX_CCRS).filter(|i| changed >> i & 1 != 0);
+        self.edges.extend(units.map(|i| (t, i, levels >> i & 1 != 0)));
+    }
+
+    /// Level of an output unit.
+    pub fn out(&self, i: usize) -> bool {
+        self.outs >> i & 1 != 0
+    }
+
+    /// Whether an output unit goes on moving by itself.
+    pub fn swings(&self, i: usize) -> bool {
+        self.running() && self.moves(i) && self.requests_some()
+    }
+
+    fn requests_some(&self) -> bool {
+        matches!(self.ctl & TASSEL, 0x0100 | 0x0200)
     }
 
     // ---- Timer_B's compare latches (SLAU049, section 12.2.4.2)
@@ -527,10 +622,15 @@ impl TimerA {
         cx: &mut Ctx<'_>,
     ) -> Result<(), Fault> {
         let (old, new) = (self.cctl[i], merge(self.cctl[i], value, mask));
-        if new & OUTMOD != 0 && new & CAP == 0 && old & OUTMOD == 0 {
+        if new & OUTMOD != 0 && new & CAP == 0 && old & OUTMOD == 0 && self.routed >> i & 1 == 0 {
             cx.lint(LintKind::TimerOutput);
         }
         self.cctl[i] = new & !CCI;
+        if new & OUTMOD == 0 {
+            let bit = 1 << i;
+            let levels = if new & OUT != 0 { self.outs | bit } else { self.outs & !bit };
+            self.set_outs(levels, cx.now);
+        }
         if new & CAP == 0 || old & !new & COV != 0 {
             self.unread[i] = false;
         }

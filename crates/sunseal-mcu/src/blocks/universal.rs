@@ -53,6 +53,12 @@ impl Universal {
         self.i2c = I2c::default();
     }
 
+    /// The control word as it is kept: UCSYNC of an interface B always reads as 1, whatever is written (SLAU208,
+    /// UCBxCTL0; SLAU367P and SLAU356I, UCBxCTLW0).
+    pub fn control(&self, written: u16) -> u16 {
+        if self.is_a { written } else { written | UCSYNC }
+    }
+
     pub fn is_held(&self) -> bool {
         self.ctlw0 & UCSWRST != 0
     }

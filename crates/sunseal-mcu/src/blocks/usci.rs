@@ -109,7 +109,7 @@ impl Usci {
     fn put(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
             UCACTLW0 => {
-                let new = merge(self.core.ctlw0, value, mask);
+                let new = self.core.control(merge(self.core.ctlw0, value, mask));
                 let i2c = new & (UCSYNC | UCMODE) == UCSYNC | UCMODE_3;
                 if i2c && self.core.is_a {
                     return Err(cx.refuse("UCMODEx = 3 (I2C) on a USCI_A, which has no I2C"));

@@ -137,6 +137,10 @@ pub(crate) trait Peripherals: Sized {
     fn maskable_possible(&self, env: &Env) -> bool;
     /// Whether an outside level could raise an interrupt.
     fn pins_may_wake(&self) -> bool;
+    /// See [`Chip::works_on`].
+    fn works_on(&self) -> bool {
+        false
+    }
     /// The next event of the peripherals (those of parts are the caller's).
     fn next_event(&self) -> Option<Picos>;
     /// Carries out what is due at `t`.
@@ -472,6 +476,10 @@ impl<P: Peripherals> Chip for Msp430<P> {
 
     fn pins_may_wake(&self) -> bool {
         self.gie() && self.soc.p.pins_may_wake()
+    }
+
+    fn works_on(&self) -> bool {
+        self.soc.p.works_on()
     }
 
     fn next_event(&self) -> Option<Picos> {

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Capture, Device, DeviceError, Level, RegionKind, block};
+use super::{Capture, Device, DeviceError, Level, Pins, RegionKind, block};
 
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -14,6 +14,7 @@ pub struct F1xx {
     pub boot_rom: BootRom,
     #[serde(default)]
     pub capture: Vec<Capture>,
+    pub pins: Option<Pins>,
     pub speed: Speed,
     pub svs: Svs,
     pub clock: Clock,

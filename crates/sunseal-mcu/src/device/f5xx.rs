@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Capture, Device, DeviceError, Level, Reference, RegionKind, VloJitter, block};
+use super::{Capture, Device, DeviceError, Level, Pins, Reference, RegionKind, VloJitter, block};
 
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -13,6 +13,7 @@ pub struct F5xx {
     pub tlv: Tlv,
     #[serde(default)]
     pub capture: Vec<Capture>,
+    pub pins: Option<Pins>,
     pub pmm: Pmm,
     pub svs: Svs,
     pub clock: Clock,

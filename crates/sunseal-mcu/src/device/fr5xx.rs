@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Aes, Capture, Device, DeviceError, Level, Mpy32, Reference, RegionKind, block};
+use super::{Aes, Capture, Device, DeviceError, Level, Mpy32, Pins, Reference, RegionKind, block};
 use crate::families;
 use crate::startup::SramStartup;
 
@@ -15,6 +15,7 @@ pub struct Fr5xx {
     pub tlv: Tlv,
     #[serde(default)]
     pub capture: Vec<Capture>,
+    pub pins: Option<Pins>,
     pub fram: Fram,
     pub aes: Aes,
     pub sram: Sram,

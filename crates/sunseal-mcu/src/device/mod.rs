@@ -314,6 +314,13 @@ block!(
     }
 );
 
+block!(
+    /// What a program may give a pin to: by pin, the signal that each value of its function select stands for, 1 first.
+    Pins {
+        functions: BTreeMap<String, Vec<String>>,
+    }
+);
+
 /// Registers that are on the chip and trap here.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

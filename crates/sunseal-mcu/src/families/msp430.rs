@@ -17,7 +17,8 @@ use crate::blocks::timer_a::TimerA;
 use crate::blocks::{Ctx, Effects};
 use crate::clock::Clocks;
 use crate::cores::msp430::{CODE, Env, Peripherals, READ};
-use crate::device::{Capture, Device, Region, RegionKind};
+use crate::device::{Capture, Device, Pins, Region, RegionKind};
+use crate::instruments::lint::{ClockOutput, LintKind, Lints};
 use crate::pin::{PORT_J, Pin};
 
 /// States of a chip with flash behind those that every chip has, by the numbers that follow.
@@ -104,6 +105,160 @@ pub(crate) fn start_up<P: Peripherals>(soc: &mut P, env: &mut Env, time: Picos, 
     env.common.state.now_ps += time.0;
 }
 
+/// What a pin is given to by its function select.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    /// Pair of ports, and the bit there.
+    pair: usize,
+    mask: u16,
+    function: u8,
+    to: Carried,
+}
+
+/// What a pin then carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carried {
+    /// Output unit of a timer.
+    Out(usize, usize),
+    Clock(Pin, ClockOutput),
+}
+
+/// What leads from output units to pins and to the converter, and from clocks to pins.
+#[derive(Default)]
+pub(crate) struct Net {
+    routes: Vec<Route>,
+    /// Output units that start conversions, by ADC12SHS.
+    starts: Vec<Option<(usize, usize)>>,
+}
+
+impl Net {
+    /// `unit` finds a timer and its unit by a name as in the device's data.
+    pub fn new(
+        dev: &Device,
+        pins: Option<&Pins>,
+        converter: &str,
+        pairs: usize,
+        unit: impl Fn(&str) -> Option<(usize, usize)>,
+    ) -> Self {
+        let mut routes = Vec::new();
+        for (name, functions) in pins.iter().flat_map(|p| &p.functions) {
+            let Ok(pin) = name.parse::<Pin>() else { continue };
+            let Some((pair, mask)) = pair(pin, pairs) else { continue };
+            for (function, signal) in (1..).zip(functions) {
+                let out = unit(signal).map(|(timer, ccr)| Carried::Out(timer, ccr));
+                let to = out.or(ClockOutput::parse(signal).map(|c| Carried::Clock(pin, c)));
+                routes.extend(to.map(|to| Route { pair, mask, function, to }));
+            }
+        }
+        let triggers = dev.block(converter).map_or(&[][..], |b| &b.triggers[..]);
+        Self { routes, starts: triggers.iter().map(|name| unit(name)).collect() }
+    }
+
+    /// Tells the timers which of their units have pins.
+    pub fn tell(&self, timers: &mut [TimerA]) {
+        for route in &self.routes {
+            if let Carried::Out(timer, ccr) = route.to {
+                timers[timer].routed |= 1 << ccr;
+            }
+        }
+    }
+
+    /// The ports of pair `i` were written, by a store to the register `at` names: pins that are given to an output unit
+    /// have its level.
+    pub fn written(
+        &self,
+        i: usize,
+        ports: &mut [PortPair],
+        timers: &[TimerA],
+        lints: &mut Lints,
+        at: (u32, Cycles),
+    ) {
+        let port = &mut ports[i];
+        if !port.regiven() {
+            return;
+        }
+        let mut driven = 0;
+        for route in self.routes.iter().filter(|r| r.pair == i) {
+            if port.function(route.mask) != route.function {
+                continue;
+            }
+            match route.to {
+                Carried::Out(timer, ccr) => {
+                    driven |= route.mask;
+                    port.module_drives(route.mask, Some(timers[timer].out(ccr)));
+                }
+                Carried::Clock(pin, clock) if port.is_output(route.mask) => {
+                    lints.note(LintKind::ClockOutput { pin, clock }, at.0, at.1);
+                }
+                Carried::Clock(..) => {}
+            }
+        }
+        port.module_drives(!driven, None);
+    }
+
+    /// Whether a pin follows an output unit that goes on by itself.
+    pub fn works_on(&self, ports: &[PortPair], timers: &[TimerA]) -> bool {
+        self.routes.iter().any(|r| match r.to {
+            Carried::Out(timer, ccr) => {
+                let port = &ports[r.pair];
+                timers[timer].swings(ccr)
+                    && port.function(r.mask) == r.function
+                    && port.is_output(r.mask)
+            }
+            Carried::Clock(..) => false,
+        })
+    }
+}
+
+/// Has edges of output units reach their pins and the converter, in the order of their times.
+macro_rules! follow_outputs {
+    ($self:ident, $env:ident, $cycles:expr) => {
+        if $self.chip.blocks.timers.iter().any(|t| !t.edges.is_empty()) {
+            let mut edges: Vec<(Picos, usize, usize, bool)> = Vec::new();
+            for (timer, t) in $self.chip.blocks.timers.iter_mut().enumerate() {
+                edges.extend(t.edges.drain(..).map(|(at, ccr, level)| (at, timer, ccr, level)));
+            }
+            edges.sort_by_key(|e| e.0);
+            for (at, timer, ccr, level) in edges {
+                let pairs = $self.net.moved(&mut $self.chip.blocks.ports, (timer, ccr), level);
+                for i in pairs {
+                    $self.port_moved($env, i, at, $cycles);
+                }
+                let adc = &mut $self.chip.blocks.adc;
+                if level && adc.is_armed() && $self.net.starts(adc.trigger_source(), (timer, ccr)) {
+                    let base = $self.at.adc[0].base;
+                    let mut adc = $self.chip.blocks.adc.clone();
+                    let started = adc.triggered(&cx!($self, $env, base, $cycles, at));
+                    $self.chip.blocks.adc = adc;
+                    $env.common.keep_fault(started);
+                    $self.fx.clocks = true;
+                }
+            }
+        }
+    };
+}
+pub(crate) use follow_outputs;
+
+impl Net {
+    /// An output unit has moved: the pairs of ports whose pins follow it.
+    pub fn moved(&self, ports: &mut [PortPair], unit: (usize, usize), level: bool) -> Vec<usize> {
+        let mut pairs = Vec::new();
+        for route in self.routes.iter().filter(|r| r.to == Carried::Out(unit.0, unit.1)) {
+            let port = &mut ports[route.pair];
+            if port.function(route.mask) == route.function {
+                port.module_drives(route.mask, Some(level));
+                pairs.push(route.pair);
+            }
+        }
+        pairs
+    }
+
+    /// Whether an output unit is what ADC12SHS chooses.
+    pub fn starts(&self, source: usize, unit: (usize, usize)) -> bool {
+        self.starts.get(source) == Some(&Some(unit))
+    }
+}
+
 /// The timers of a chip, with ACLK at the capture inputs that the device's data name.
 pub(crate) fn timers<const N: usize>(
     device: &Device,
@@ -176,6 +331,7 @@ macro_rules! mapped {
                 && b.wdt.next_event(clocks).is_some()
                 || b.may_ask(clocks, env.common.now(), pins)
                 || pins && env.common.next_event().is_some()
+                || b.adc.enabled() && b.adc.is_armed() && self.next_event().is_some()
                 || self.pending_interrupt(env).is_some()
         }
         fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
@@ -377,6 +533,7 @@ pub(crate) fn level(ports: &[PortPair], pairs: usize, pin: Pin) -> bool {
 pub(crate) fn adc12_volts(
     env: &mut Env,
     sample: &Sample,
+    asked: &[u8],
     sensor_v: f64,
     level: &dyn Fn(Pin) -> bool,
     base: u32,
@@ -389,7 +546,8 @@ pub(crate) fn adc12_volts(
         _ => None,
     });
     if volts.is_none() {
-        let what = crate::common::no_voltage("ADC12 channel A", sample.channel);
+        let open = env.common.without_volts(sample.channel, asked, &[10, 11]);
+        let what = crate::common::no_voltage("ADC12 channel A", &open);
         env.common.pending_fault = Some(Fault::device(base, what));
     }
     volts

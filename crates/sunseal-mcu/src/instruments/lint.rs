@@ -7,6 +7,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sunseal_trace::Cycles;
 
+use crate::pin::Pin;
+
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LintKind {
@@ -36,6 +38,13 @@ pub enum LintKind {
     CoreVoltageStep,
     /// A timer's output unit was set up; its pins do not move here.
     TimerOutput,
+    /// A pin was given to a clock output, whose edges do not show.
+    ClockOutput {
+        /// The pin.
+        pin: Pin,
+        /// What it should carry.
+        clock: ClockOutput,
+    },
     /// A register was written whose bits are locked at that moment.
     LockedBits,
     /// A capture input that nothing is wired to was armed.
@@ -52,9 +61,43 @@ pub enum LintKind {
     StackOperand,
 }
 
+/// A clock that a chip brings out on a pin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ClockOutput {
+    /// The CPU's.
+    Mclk,
+    /// That of fast peripherals.
+    Smclk,
+    /// That of slow ones.
+    Aclk,
+}
+
+impl ClockOutput {
+    /// By its name in the device's data.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "mclk" => Self::Mclk,
+            "smclk" => Self::Smclk,
+            "aclk" => Self::Aclk,
+            _ => return None,
+        })
+    }
+}
+
 impl fmt::Display for LintKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::ClockOutput { pin, clock } => {
+                let clock = match clock {
+                    ClockOutput::Mclk => "MCLK",
+                    ClockOutput::Smclk => "SMCLK",
+                    ClockOutput::Aclk => "ACLK",
+                };
+                return write!(
+                    f,
+                    "{pin} should carry {clock}, whose edges do not show on pins in this machine"
+                );
+            }
             Self::EarlyMpyRead => {
                 "early MPY32 read: the result is not ready yet; wait or put NOPs before it"
             }
@@ -145,6 +188,14 @@ pub(crate) struct Lints {
 impl Lints {
     pub fn report(&mut self, kind: LintKind, addr: u32, at: Cycles) {
         self.pending.push((kind, addr, at));
+    }
+
+    /// Reports what lasts, of which once is enough.
+    pub fn note(&mut self, kind: LintKind, addr: u32, at: Cycles) {
+        let known = |k: &(LintKind, u32, u32)| k.0 == kind;
+        if !self.found.keys().any(known) && !self.pending.iter().any(|p| p.0 == kind) {
+            self.report(kind, addr, at);
+        }
     }
 
     /// Gives the pending ones the program counter; returns the first.

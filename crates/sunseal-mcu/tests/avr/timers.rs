@@ -144,8 +144,8 @@ fn an_edge_at_icp1_is_captured_three_ticks_on() {
 fn what_timers_do_not_do_is_refused() {
     let pin = fault("ldi r16, 7\n out TCCR1B, r16\n nop");
     assert!(pin.contains("pin Tn") && pin.contains("0x80004e"), "{pin}");
-    let phase = fault("ldi r16, 0x41\n out TCCR2, r16\n nop");
-    assert!(phase.contains("phase correct"), "{phase}");
+    let reserved = fault("ldi r16, 1\n out TCCR1A, r16\n ldi r16, 0x19\n out TCCR1B, r16\n nop");
+    assert!(reserved.contains("mode 13"), "{reserved}");
     let m = run("ldi r16, 0x19\n out TCCR2, r16\n done: rjmp done");
     assert_eq!(m.lint_count(LintKind::TimerOutput), 1);
 }

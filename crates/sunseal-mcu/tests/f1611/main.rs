@@ -17,6 +17,7 @@ mod flash;
 mod interrupts;
 mod memory;
 mod multiplier;
+mod net;
 mod power;
 mod timers;
 mod usart;

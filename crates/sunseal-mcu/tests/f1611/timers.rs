@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Timer_A3, Timer_B7 with its latches, the watchdog.
 
-use sunseal_mcu::{LintKind, Pin, Stop, Until};
+use sunseal_mcu::{Pin, Stop, Until};
 use sunseal_trace::{Picos, Silent};
 
 use crate::asm::Arg::*;
@@ -152,13 +152,6 @@ fn a_pin_captures_where_pxsel_hands_it_to_the_timer() {
     m.set_pin(Pin::new(4, 1), Some(true));
     halt(&mut m);
     assert_eq!(kept(&m, 0) & 1, 0);
-}
-
-#[test]
-fn an_output_unit_that_is_set_up_is_flagged() {
-    let mut p = Program::new();
-    p.set(TACCTL1, 0x00E0);
-    assert_eq!(slips(&p.run_halted()), [LintKind::TimerOutput]);
 }
 
 #[test]

@@ -161,3 +161,15 @@ fn a_sleeping_node_costs_nothing() {
     assert!(m.cycles() < 20_000, "{}", m.cycles());
     assert!(time_in(&m, "cpu", "lpm3") > 3_590_000_000_000_000);
 }
+
+#[test]
+fn a_timer_of_the_cpus_own_source_has_one_count_on_entry_to_its_handler() {
+    // DCORSEL and DCOFSEL, all that there are, with wait states for the fastest.
+    for setting in (0..8u16).flat_map(|f| [f << 1, 0x40 | f << 1]) {
+        let p = Program::clocked(setting, 2);
+        let at = [TA0CCR0, TA0CCTL0, TA0CTL, TA0R];
+        let Some(counts) = counts_on_entry(p, at, VECTOR_TA0_CCR0, 100) else { continue };
+        // The first entry finds its code in FRAM, the others in the cache.
+        assert!(counts[1..].iter().all(|c| *c == counts[1]), "CSCTL1 {setting:#x}: {counts:?}");
+    }
+}

@@ -16,11 +16,32 @@ fn checksums_of_the_catalogue_by_bytes_and_words() {
     }
     p.keep(CRC32RESRW0).keep(CRC32RESRW1).keep(CRCINIRES);
     let m = p.run_halted();
-    // CRC-32/ISO-HDLC is the mirrored result, inverted; CRC32RESRW0 has its lower half.
-    let mirrored = u32::from(kept(&m, 1)) << 16 | u32::from(kept(&m, 0));
+    // CRC-32/ISO-HDLC is the mirrored result, inverted; CRC32RESRW0 has its upper half (TI's driverlib).
+    let mirrored = u32::from(kept(&m, 0)) << 16 | u32::from(kept(&m, 1));
     assert_eq!(!mirrored, 0xCBF4_3926, "{mirrored:08x}");
     assert_eq!(kept(&m, 2), 0x29B1);
     assert_eq!((events(&m, "crc32.byte"), events(&m, "crc16.byte")), (9, 9));
+}
+
+/// "1234" as words: bit 0 first through CRC32DI, and a word of it with its bits the other way round, high byte first.
+#[test]
+fn checksums_of_words_begin_with_the_right_byte() {
+    let mut p = Program::new();
+    p.set(CRC32INIRESW0, 0xFFFF).set(CRC32INIRESW1, 0xFFFF);
+    p.set(CRC32DIW0, 0x3231).set(CRC32DIW1, 0x3433).keep(CRC32RESRW0).keep(CRC32RESRW1);
+    p.set(CRC16INIRESW0, 0xFFFF).set(CRC16DIRBW0, 0x3132).keep(CRC16INIRESW0);
+    let m = p.run_halted();
+    assert_eq!([kept(&m, 0), kept(&m, 1)], [0x641C, 0x1F5C], "zlib.crc32(b\"1234\"), inverted");
+    assert_eq!(kept(&m, 2), 0x3DBA, "binascii.crc_hqx(b\"12\", 0xFFFF)");
+}
+
+#[test]
+fn ucsync_of_an_interface_b_reads_as_one_whatever_is_written() {
+    let mut p = Program::new();
+    p.set(UCB0CTLW0, 1).keep(UCB0CTLW0).op("BIS", Imm(0x0E80), Abs(UCB0CTLW0));
+    p.op("BIC", Imm(1), Abs(UCB0CTLW0)).keep(UCB0CTLW0);
+    let m = p.run_halted();
+    assert_eq!([kept(&m, 0), kept(&m, 1)], [0x0101, 0x0F80], "an I2C master out of reset");
 }
 
 #[test]
@@ -178,4 +199,18 @@ fn a_byte_asks_for_smclk_while_scg1_is_set() {
     assert!(m.uart_log().is_empty());
     m.run(&Until::halted(), &mut Silent);
     assert_eq!(m.uart_log()[0].byte, 0x5A);
+}
+
+/// Pins of the FR5994 by both function selects: TA0.1 is P1.0's first function, TA1.0 is P1.7's third.
+#[test]
+fn output_units_reach_the_pins_that_both_selects_give_them() {
+    let mut p = Program::new();
+    p.set_b(P1DIR, 0x81).set_b(P1SEL0, 0x81).set_b(P1SEL1, 0x80);
+    p.set(TA0CCR0, 99).set(TA0CCR1, 25).set(TA0CCTL1, 0x00E0).set(TA0CTL, 0x0214);
+    p.set(TA1CCR0, 49).set(TA1CCTL0, 0x0080).set(TA1CTL, 0x0214).sleep(LPM0);
+    let mut m = p.machine();
+    m.run(&Until::time(Picos(m.time().0 + 3_000_000_000)), &mut Silent);
+    let (pwm, square) = (spans(&m, Pin::new(1, 0), 1e6), spans(&m, Pin::new(1, 7), 1e6));
+    assert!(pwm.len() > 20 && pwm.chunks_exact(2).all(|s| s == [25, 75]), "{pwm:?}");
+    assert!(square.len() > 20 && square.iter().all(|s| *s == 50), "{square:?}");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the FR5969 and the FR6989 have otherwise than the FR5994.
 
-use sunseal_mcu::{Device, Machine, Pin, Stop, Until};
+use sunseal_mcu::{Device, LintKind, Machine, Pin, Stop, Until};
 use sunseal_trace::{Picos, Silent};
 
 use crate::asm::Arg::*;
@@ -194,4 +194,15 @@ fn the_second_eusci_b_of_the_fr6989_asks_for_dma_by_24_and_25() {
         let text = fault(waiting(select).halt(), FR6989);
         assert!(text.contains("DMA channel"), "trigger {select}: {text}");
     }
+}
+
+#[test]
+fn a_trigger_and_an_output_that_a_sibling_lacks_are_told_of() {
+    // ADC12SHS 7 is TA4.1, which the FR5969 has not; the pins of the FR6989's timers are not in its data.
+    let mut p = program();
+    p.set(ADC12CTL0, 0x0010).set(ADC12CTL1, 0x1E00).op("BIS", Imm(2), Abs(ADC12CTL0));
+    assert!(fault(&p, FR5969).contains("ADC12 trigger 7"), "{}", fault(&p, FR5969));
+    let mut p = program();
+    let m = run(p.set(TA0CCTL1, 0x00E0), FR6989);
+    assert_eq!(m.lint_count(LintKind::TimerOutput), 1);
 }

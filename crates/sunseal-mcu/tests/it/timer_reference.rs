@@ -56,6 +56,13 @@ impl Reference {
         self.held || self.mode == 0 || (self.mode != 0x20 && self.ccr[0] == 0)
     }
 
+    /// TA0CCR0 of 0 clears the counter in the modes that it ends (SLAU208, stopping and starting the timer).
+    fn settle(&mut self) {
+        if !self.held && matches!(self.mode, 0x10 | 0x30) && self.ccr[0] == 0 {
+            (self.count, self.down) = (0, false);
+        }
+    }
+
     fn tick(&mut self) {
         if self.stopped() {
             return;
@@ -122,6 +129,7 @@ fn reference(steps: &[Step]) -> Vec<Seen> {
                 if restart {
                     r.phase = 0;
                 }
+                r.settle();
                 ticks(&mut r, 1);
             }
             Step::Compare { block, value } => {
@@ -131,6 +139,7 @@ fn reference(steps: &[Step]) -> Vec<Seen> {
                 if restart && *block == 0 {
                     r.phase = 0;
                 }
+                r.settle();
                 ticks(&mut r, 1);
             }
             Step::Clear { block } => {

@@ -205,3 +205,43 @@ pub fn fault_in(m: &mut Machine) -> String {
         other => panic!("no fault but {other:?} at {:#07x}", m.pc()),
     }
 }
+
+/// Counts of a timer, which runs by the CPU's own source and wakes it each 1,000 counts, as its handler finds them;
+/// `at` has TAxCCR0, TAxCCTL0, TAxCTL and TAxR. None where the chip refuses the clock that was set up.
+pub fn counts_on_entry(
+    mut p: Program,
+    at: [u32; 4],
+    vector: u32,
+    wakes: usize,
+) -> Option<Vec<u16>> {
+    let [ccr0, cctl0, ctl, tar] = at;
+    p.set(ccr0, 999).set(cctl0, 0x10).set(ctl, 0x0214);
+    let again = p.here();
+    p.sleep(LPM0 | GIE).back("JMP", again);
+    p.handler(vector).op("MOV", Abs(tar), R(4));
+    let end = p.here();
+    p.reti();
+    let mut m = p.machine();
+    let mut counts = Vec::new();
+    for _ in 0..wakes {
+        match m.run(&Until::pc(end), &mut Silent) {
+            Stop::Pc(_) => counts.push(m.register("R4").unwrap() as u16),
+            Stop::Fault(_) if counts.is_empty() => return None,
+            other => panic!("{other:?} at {:#07x}", m.pc()),
+        }
+    }
+    Some(counts)
+}
+
+/// When a pin moved, and to which level.
+pub fn edges(m: &Machine, pin: sunseal_mcu::Pin) -> Vec<(u128, bool)> {
+    m.pin_log().iter().filter(|e| e.pin == pin).map(|e| (e.time_ps, e.level)).collect()
+}
+
+/// Times between edges of a pin in ticks, rounded, from its first rising edge on.
+pub fn spans(m: &Machine, pin: sunseal_mcu::Pin, tick_ps: f64) -> Vec<u64> {
+    let edges = edges(m, pin);
+    let first = edges.iter().position(|e| e.1).unwrap_or(edges.len());
+    let span = |w: &[(u128, bool)]| ((w[1].0 - w[0].0) as f64 / tick_ps).round() as u64;
+    edges[first..].windows(2).map(span).collect()
+}

@@ -162,3 +162,47 @@ fn what_the_system_runs_on_cannot_be_switched_off() {
     assert_eq!(r.kept(0) & 3, 3, "MSI stays on");
     assert_eq!(r.m.lint_count(LintKind::LockedBits), 1);
 }
+
+/// SysTick runs by the CPU's own clock: its count on entry is one value, at 24 MHz, whose period is no whole number of picoseconds.
+#[test]
+fn a_timer_of_the_cpus_own_source_has_one_count_on_entry_to_its_handler() {
+    let r = Program::new(
+        "
+  put 0x40022000, 0x601
+  put 0x40021000, 0x99
+  put 0xE000E014, 999
+  put 0xE000E018, 0
+  mov r4, #0
+  ldr r5, =0xFFFF
+  mov r6, #0
+  put 0xE000E010, 7
+1:
+  wfi
+  cmp r4, #300
+  bne 1b
+  put 0xE000E010, 0
+  keepr r5
+  keepr r6
+  halt
+.global handler
+handler:
+  ldr r0, =0xE000E018
+  ldr r1, [r0]
+  add r4, #1
+  cmp r4, #3
+  bls 2f
+  cmp r1, r5
+  it lo
+  movlo r5, r1
+  cmp r1, r6
+  it hi
+  movhi r6, r1
+2:
+  bx lr
+",
+    )
+    .exception(15, "handler")
+    .run();
+    assert!(r.kept(0) > 900);
+    assert_eq!(r.kept(0), r.kept(1));
+}

@@ -167,7 +167,7 @@ def judge(
         for reason in verdict.why[:REASONS_SHOWN]:
             out.print(f"{word}: {escape(reason)}")
         if len(verdict.why) > REASONS_SHOWN:
-            out.print(f"and {len(verdict.why) - REASONS_SHOWN:,} more reasons (--json, --junit)")
+            out.print(f"and {len(verdict.why) - REASONS_SHOWN:,} more reasons (`--junit FILE` has all)")
     if verdict.exit_status:
         raise typer.Exit(verdict.exit_status)
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sunseal.measurement.lasting import Least
 
 
+PATH_SHOWN = 5
+
+
 @spread
 def inject_command(asked: requests.Inject, files: VerdictFiles, as_json: Json = False) -> None:
     """Cut the power at every cycle of a stretch, boot again and check that the program keeps its word.
@@ -140,7 +143,9 @@ def _show_least(found: Least) -> None:
     least = "at least " if found.uncut else ""
     answer = f"[bold]{least}{found.capacitance_f * 1e6:.3g} uF[/]"
     out.print(f"{answer} {span}: each life has {found.cycles:,} cycles ({worth})")
-    path = ", then ".join(f"{c:,}" for c in found.path)
+    path = ", then ".join(f"{c:,}" for c in found.path[:PATH_SHOWN])
+    if len(found.path) > PATH_SHOWN:
+        path += f" and so on, {len(found.path):,} losses in all,"
     life = f"the life behind a loss of power {path} cycles behind power-up" if path else "the first life"
     out.print(f"with fewer {life} may leave as much to do as there was, where it ends in {escape(found.place)}")
     out.print(f"the whole run in one life takes {found.whole_cycles:,} cycles and {found.whole_f * 1e6:.3g} uF")

@@ -16,7 +16,7 @@ from sunseal.cli.spread import spread
 WHAT = (
     ("main.c", "says hello over the UART, blinks, stops"),
     ("board.h, board.c", "the board's LED and UART"),
-    ("CHIP.h", "the chip's registers"),
+    ("include/", "the chip's registers, by its maker's names"),
     ("link.ld", "its memories"),
     ("runtime/", "what starts it and helps the compiler"),
     ("Makefile", "make, make run, make test"),
@@ -25,25 +25,37 @@ WHAT = (
     ("README.md", "how to go on"),
 )
 """What the folder holds, for people."""
+TAKEN = ("main.c", "board.h, board.c")
+"""What of it a folder for somebody else's program does without."""
 
 
 @spread
 def new_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is new or empty.")],
     board: Annotated[str, BOARD] = boards.DEFAULT_BOARD,
+    programs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from", metavar="FILE.c", help="A program that somebody else wrote, instead of ours; once for each file."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a folder with a program for a board: it builds by make or CMake and runs at once.
 
-    It has start-up code, the chip's registers and memories, a test, and a program that says hello over the UART.
+    It has start-up code, the chip's registers and memories, a test, and a program that says hello over the UART, or one
+    of --from, which stays as it is: <msp430.h>, <avr/io.h> and <stm32l476xx.h> are there.
     """
     from sunseal import kit
 
-    files = kit.write(folder, board)
+    files = kit.write(folder, board, programs or ())
     if as_json:
         print_json("new", {"board": board, "folder": str(folder), "files": files})
         return
     out.print(f"wrote {folder} for {board}:", markup=False)
+    for path in programs or ():
+        out.print(f"  {path.name:<38}as it was", markup=False)
     for names, what in WHAT:
-        out.print(f"  {names.replace('CHIP', boards.load(board).device):<38}{what}", markup=False)
+        if not (programs and names in TAKEN):
+            out.print(f"  {names:<38}{what}", markup=False)
     out.print(f"next: cd {folder} && make run", markup=False)

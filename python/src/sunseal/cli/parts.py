@@ -129,6 +129,9 @@ class Fit:
     light_w_m2: float = asked(
         "--light", "Light on the panel when measured, W/m2.", float, called="light_w_m2", default=1000.0
     )
+    lux: float | None = asked(
+        "--lux", "The same indoors: the panel is then told by this point, whatever its cell is of.", float, default=None
+    )
     to: Path | None = asked("--out", "Write the part's file here; else it is printed.", Path, called="to", default=None)
 
     def fitted(self) -> part_fitting.Fit:
@@ -144,7 +147,7 @@ class Fit:
         if self.cells is None:
             raise SunsealError(f"`{self.file}` has I-V points: say by `--cells` how many cells the panel has in series")
         return part_fitting.panel(
-            measured, cells=self.cells, temperature_c=self.temperature_c, light_w_m2=self.light_w_m2
+            measured, cells=self.cells, temperature_c=self.temperature_c, light_w_m2=self.light_w_m2, lux=self.lux
         )
 
 

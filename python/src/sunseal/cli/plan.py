@@ -135,6 +135,11 @@ def _show(planned: Planned, explain: bool) -> None:
         )
         if y["low_light"] is not None:
             out.print(f"  the panel in low light: {low_light_text(y['low_light'])}")
+    for other in planned.beside:
+        kind = "the cheapest that holds at the low end of what is uncertain" if other.holds else "much more margin"
+        out.print(f"  {kind}: {other.name}; {other.words}", style="bold")
+    if best.unsure and not any(other.holds for other in planned.beside):
+        out.print("  nothing that was looked at holds at the low end of what is uncertain", style="bold")
     _show_sensitivity(best)
     if len(planned.configurations) > 1:
         table = Table(

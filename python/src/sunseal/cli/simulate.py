@@ -39,6 +39,12 @@ class Run:
     window: str | None = asked(
         "--window", "A stretch of the run told step by step, as 60..61.5s.", metavar="FROM..TO", default=None
     )
+    until: str | None = asked(
+        "--until",
+        "What ends the run before its time: `first-cut`, of the node's supply.",
+        metavar="first-cut",
+        default=None,
+    )
     seed: int | None = asked(SEED, default=None)
     temperature_c: float | None = asked(TEMPERATURE, default=None)
 
@@ -63,6 +69,7 @@ class Run:
             given += [f"--{name}", str(file)] if (file := getattr(self, name)) is not None else []
         given += ["--functions"] * self.functions + (["--window", self.window] if self.window is not None else [])
         given += ["--temperature", str(self.temperature_c)] if self.temperature_c is not None else []
+        given += ["--until", self.until] if self.until is not None else []
         return shlex.join(given + (["--seed", str(self.seed)] if self.seed is not None else []))
 
 
@@ -71,7 +78,7 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule.
 
     A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops. Exit status 1
-    if the node never executed an instruction.
+    if the node never executed an instruction, or never got past what cuts it off.
     """
     from sunseal import demo
     from sunseal.loop import simulation
@@ -83,6 +90,8 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
         err.print(f"`{escape(str(kept))}` keeps an earlier run (`--resume` goes on with it); this takes its place")
     window = None if asked.window is None else _stretch(asked.window)
     loaded = simulation.load(asked.scenario).observed(asked.functions, window)
+    if asked.until is not None:
+        loaded = loaded.ending(asked.until)
     if asked.seed is not None:
         loaded = loaded.seeded(asked.seed)
     if asked.temperature_c is not None:

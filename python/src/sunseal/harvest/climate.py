@@ -16,15 +16,13 @@ import numpy as np
 from sunseal import boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.harvest.harvested import Harvested
-from sunseal.harvest.light import MODEL, Panel, at_maximum_power, diode_at, low_light_of, low_light_text, plane_of
+from sunseal.harvest.light import DARK_W_M2, MODEL, Panel, low_light_of, low_light_text, plane_of
 from sunseal.trace.model import Array
 
 if TYPE_CHECKING:
     import pandas as pd
 
 HOUR_S = 3600.0
-DARK_W_M2 = 0.01
-"""Less light than this is none."""
 LUMENS_PER_WATT = 683.0
 """Luminous efficacy of 540 THz (SI brochure, 9th edition, 2.3.1); at the peak of V it is 683.002."""
 POSSIBLE = {
@@ -35,6 +33,8 @@ POSSIBLE = {
 """Ends of what can be in an hour. What a file lacks it writes beyond them: 9999, 99.9 and 999 in EPW, -9900 in TMY3."""
 LIGHTS = ("led", "fluorescent")
 INDOOR_C = 25.0
+CURVE_POINTS = 65
+"""Voltages of a curve of a panel that is told by points."""
 
 
 @dataclass(frozen=True)
@@ -195,13 +195,17 @@ def cells(
     shading: float = 1.0,
     file: str = "",
 ) -> Harvested:
-    """Turn a climate into the panel's cell for each hour (`harvest.diode_at`; cell temperature by Faiman 2008).
+    """Turn a climate into the panel's cell for each hour (cell temperature by Faiman 2008).
 
     Where the file has the light on the panel's plane already (PVGIS `G(i)`), tilt and azimuth are its own.
     """
     import pandas as pd
     import pvlib
 
+    if panel.in_lux:
+        raise SunsealError(
+            f"panel {panel.part} is told by points in lux, and a climate's W/m2 are outside of its table"
+        )
     frame = climate.frame
     if "poa_global" in frame:
         poa = frame["poa_global"].to_numpy(dtype=float)
@@ -240,23 +244,23 @@ def cells(
     return _of_light(hours, np.asarray(poa, dtype=np.float64), np.asarray(cell_c), panel, about)
 
 
-def _of_light(time_s: Array, light_w_m2: Array, cell_c: Array, panel: Panel, about: dict[str, str]) -> Harvested:
-    lit = light_w_m2 > DARK_W_M2
-    rows = np.column_stack(diode_at(panel, np.where(lit, light_w_m2, 1.0), cell_c))
-    rows[~lit, 0] = 0.0
-    volts, amps = np.zeros(len(rows)), np.zeros(len(rows))
-    volts[lit], amps[lit] = _maximum_power(rows[lit])
+def _of_light(time_s: Array, light: Array, cell_c: Array, panel: Panel, about: dict[str, str]) -> Harvested:
+    """Compute a panel's rows in W/m2, or in lux of a panel that is told in it."""
+    lit = light > DARK_W_M2
+    volts, amps = np.zeros(len(light)), np.zeros(len(light))
+    volts[lit], amps[lit] = panel.at_maximum(light[lit], cell_c[lit])
     about["panel"] = f"{panel.part}: {panel.source}"
-    about["model"] = MODEL
     # Rows of a climate and of a profile are even.
-    about["low_light"] = low_light_text(low_light_of(panel, light_w_m2, volts * amps))
-    return Harvested(time_s, volts * amps, volts, amps, cells=rows, provenance=about)
-
-
-def _maximum_power(rows: Array) -> tuple[Array, Array]:
-    """Return voltage and current of each cell's maximum power point."""
-    voltage, current = at_maximum_power(*rows.T)
-    return np.maximum(voltage, 0.0), np.maximum(current, 0.0)
+    about["low_light"] = low_light_text(low_light_of(panel, light, volts * amps))
+    rows = panel.cells(np.where(lit, light, 0.0), cell_c)
+    if rows is not None:
+        about["model"] = MODEL
+        return Harvested(time_s, volts * amps, volts, amps, cells=rows, light=light, provenance=about)
+    about["model"] = "points of the datasheet, straight over the logarithm of the light"
+    grid, curves = panel.curves(light[lit], cell_c[lit], CURVE_POINTS)
+    whole = np.zeros((len(light), len(grid)))
+    whole[lit] = curves
+    return Harvested(time_s, volts * amps, volts, amps, grid_v=grid, curves_a=whole, light=light, provenance=about)
 
 
 # --- Indoors ---------------------------------------------------------------------------------
@@ -334,9 +338,13 @@ def lux_profile(path: Path) -> tuple[Array, Array]:
 
 
 def indoors(path: Path, panel: Panel, kind: str = "led", shading: float = 1.0) -> Harvested:
-    """Turn a lux profile into the cell of a silicon panel, at 25 degC."""
+    """Turn a lux profile into the cell of a silicon panel, or into curves of one that is told in lux, at 25 degC."""
     shine = light(kind)
     time_s, lux = lux_profile(path)
+    warm = np.full(len(lux), INDOOR_C)
+    if panel.in_lux:
+        said = {"file": path.name, "format": "lux profile", "light": f"{kind}, as lux on the panel's own table"}
+        return _of_light(time_s, lux * shading, warm, panel, said)
     irradiance = np.asarray(shine.irradiance_w_m2(lux), dtype=float) * shading
     about = {
         "file": path.name,
@@ -344,4 +352,4 @@ def indoors(path: Path, panel: Panel, kind: str = "led", shading: float = 1.0) -
         "shading": f"{shading:g} of the light reaches the panel",
         "light": f"{kind}: {shine.efficacy_lm_w:.1f} lux are 1 W/m2, worth {shine.mismatch:.3f} W/m2 of the sun's",
     }
-    return _of_light(time_s, irradiance * shine.mismatch, np.full(len(lux), INDOOR_C), panel, about)
+    return _of_light(time_s, irradiance * shine.mismatch, warm, panel, about)

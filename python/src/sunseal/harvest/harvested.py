@@ -27,6 +27,8 @@ IVONNE_STEP_S = 0.02
 EKHO_POINTS, EKHO_STEP_V = 65, 0.12085189123076923
 """Points of a curve, and the step of their voltages (Ekho, code/record/pc/surface_render.cpp)."""
 SHEPHERD_RAW_MAX = 2**31
+CELL = ["photocurrent_a", "saturation_a", "series_ohm", "shunt_ohm", "n_ns_vth_v", "saturation_2_a", "n_ns_vth_2_v"]
+"""Of a cell of two diodes, as `[harvest] trace` heads them."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,10 @@ class Harvested:
     curves_a: Array | None = None
     """Current at each voltage of the grid, a row for each stretch."""
     cells: Array | None = None
-    """Photocurrent, saturation current, series and shunt resistance, n Ns Vth: a row for each stretch."""
+    """The figures of `CELL`, or the first five: a row for each stretch."""
     provenance: dict[str, str] = field(default_factory=dict)
+    light: Array = field(default_factory=lambda: np.empty(0))
+    """What fell on a panel in each stretch, where this was computed of it: W/m2, or lux of a panel told in it."""
 
     @property
     def energy_j(self) -> float:
@@ -470,7 +474,7 @@ def write_csv(source: Harvested, path: Path) -> None:
         if source.curves_a is not None and source.grid_v is not None:
             _rows(file, [f"{v:.9g}" for v in source.grid_v], source.time_s, source.curves_a)
         elif source.cells is not None:
-            names = ["photocurrent_a", "saturation_a", "series_ohm", "shunt_ohm", "n_ns_vth_v"]
+            names = CELL[: source.cells.shape[1]]
             _rows(file, names, source.time_s, source.cells)
         elif source.voltage_v.any():
             _rows(

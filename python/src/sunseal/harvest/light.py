@@ -1,35 +1,36 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """From a year of measured weather to the power of a small panel over one day.
 
-pvlib brings the weather file, the sun's position and the single-diode model; the panel comes from
-`data/parts`. The engine gets arrays and does the rest.
+pvlib brings the weather file, the sun's position and a cell's temperature; the panel comes from `data/parts`, and
+what it gives of the light is the engine's law.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import boards
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = npt.NDArray[np.float64]
+Told = TypeVar("Told")
 STEP_S = 60.0
 MODEL = (
-    "single diode (finite shunt) moved by De Soto 2006 to light and by the datasheet's coefficients to temperature "
-    "(Villalva, Gazoli and Filho 2009)"
+    "two diodes moved by De Soto 2006 to light and by the datasheet's coefficients to temperature (Villalva, Gazoli "
+    "and Filho 2009), in the middle of what the datasheet leaves open"
 )
 DAY_S = 86_400.0
 DEFAULT_WEATHER = "723170TYA.CSV"
@@ -39,19 +40,11 @@ AWAY = "tilted away from the sun of noon"
 
 @dataclass(frozen=True)
 class Panel:
-    """What a datasheet says of a panel at standard test conditions (1000 W/m2, 25 degC, AM 1.5)."""
+    """A panel of `data/parts`; what it gives of light is the engine's law (`sunseal_power::Panel`)."""
 
     part: str
-    v_oc_v: float
-    i_sc_a: float
-    v_mp_v: float
-    i_mp_a: float
-    cells_in_series: int
-    alpha_sc_per_k: float
-    beta_oc_per_k: float
     source: str
-    low_light: tuple[float, float] | None = None
-    """Light in W/m2 and power at its maximum power point, where a datasheet prints them: they settle the ideality."""
+    engine: _engine.Panel = field(repr=False, compare=False)
 
     @staticmethod
     def load(part: str) -> Panel:
@@ -60,23 +53,54 @@ class Panel:
         panel = data.get("panel")
         if not isinstance(panel, dict):
             raise SunsealError(f"`{path.name}` is not a panel: it has no table `[panel]`")
+        return Panel.of(part, panel)
+
+    @staticmethod
+    def of(part: str, panel: Mapping[str, Any]) -> Panel:
+        """Make a panel of the keys of a table `[panel]`."""
         try:
-            return Panel(
-                part=part,
-                v_oc_v=float(panel["v_oc_v"]),
-                i_sc_a=float(panel["i_sc_mA"]) * 1e-3,
-                v_mp_v=float(panel["v_mp_v"]),
-                i_mp_a=float(panel["i_mp_mA"]) * 1e-3,
-                cells_in_series=int(panel["cells_in_series"]),
-                alpha_sc_per_k=float(panel["alpha_sc_percent_per_k"]) * 1e-2,
-                beta_oc_per_k=float(panel["beta_oc_percent_per_k"]) * 1e-2,
-                source=str(panel["source"]),
-                low_light=(float(panel["low_light_W_m2"]), float(panel["low_light_p_mp_mW"]) * 1e-3)
-                if "low_light_W_m2" in panel
-                else None,
-            )
-        except KeyError as e:
-            raise SunsealError(f"`{path.name}` lacks `panel.{e.args[0]}`") from e
+            return Panel(part, str(panel.get("source", "")), _engine.Panel(part, json.dumps(panel)))
+        except _engine.EngineError as e:
+            raise SunsealError(str(e)) from e
+
+    @property
+    def in_lux(self) -> bool:
+        """Say whether its datasheet tells it by indoor light."""
+        return self.engine.in_lux
+
+    def at_maximum(self, light: Array, cell_c: Array) -> tuple[Array, Array]:
+        """Return voltage and current at the maximum power point in a light (W/m2; lux of a panel told in it)."""
+        voltage, current = self._asked(lambda: self.engine.mp(light.tolist(), cell_c.tolist()))
+        return np.array(voltage), np.array(current)
+
+    def cells(self, light: Array, cell_c: Array) -> Array | None:
+        """Return the seven figures of two diodes for each moment; None of a panel that is told by points."""
+        rows = self.engine.cells(light.tolist(), cell_c.tolist())
+        return None if rows is None else np.array(rows)
+
+    def curves(self, light: Array, cell_c: Array, points: int) -> tuple[Array, Array]:
+        """Return voltages, and the currents at them for each moment."""
+        asked = light.tolist(), cell_c.tolist()
+        grid = np.linspace(0.0, max(self._asked(lambda: self.engine.v_oc(*asked)), default=0.0) or 1.0, points)
+        return grid, np.array(self._asked(lambda: self.engine.curves(*asked, grid.tolist())))
+
+    def alike(self, light_w_m2: Array, reading: int) -> Array:
+        """Return the light in which is told what the darkest (-1) or brightest (1) reading gives in this one."""
+        grid = np.geomspace(DARK_W_M2, 2000.0, 400)
+        volts, amps = self.at_maximum(grid, np.full_like(grid, 25.0))
+        told = np.log(volts * amps)
+        ends = told + np.log(bounds(self, grid)[reading > 0])
+        found = np.zeros_like(light_w_m2)
+        lit = light_w_m2 > DARK_W_M2
+        wanted = np.interp(np.log(light_w_m2[lit]), np.log(grid), ends)
+        found[lit] = np.exp(np.interp(wanted, told, np.log(grid)))
+        return found
+
+    def _asked(self, law: Callable[[], Told]) -> Told:
+        try:
+            return law()
+        except _engine.EngineError as e:
+            raise SunsealError(str(e)) from e
 
 
 @dataclass(frozen=True)
@@ -89,9 +113,20 @@ class Trace:
     current_a: Array
     irradiance_w_m2: Array
     temperature_c: Array
+    cells: Array | None
+    """Two diodes for each moment; None of a panel that is told by points."""
     low_light: tuple[float, float] = (1.0, 1.0)
-    """Energy by the panel's darkest and brightest reading at low light, over that of its fit."""
+    """Energy by the darkest and the brightest reading of the panel's datasheet, over what is told."""
     provenance: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[float] | list[list[float]]:
+        """Return what the engine plays: cells that hold until the next time, or powers of a panel told by points."""
+        powers: list[float] = self.power_w.tolist()
+        if self.cells is None:
+            return powers
+        cells: list[list[float]] = self.cells[:-1].tolist()
+        return cells
 
     @property
     def energy_j(self) -> float:
@@ -181,8 +216,11 @@ def sunlight(
     shading: float = 1.0,
     days: int = 1,
     step_s: float = STEP_S,
+    reading: int = 0,
 ) -> Trace:
     """Compute days of the panel's power under a TMY3 file's sun, up to the whole typical year.
+
+    By what is told of the panel (0), or by the darkest (-1) or the brightest (1) reading of its datasheet.
 
     TMY3 stamps an hour with its end, in local standard time; the irradiance is the mean over that
     hour, so it belongs to the half hour before the stamp (Wilcox and Marion 2008, NREL/TP-581-43156,
@@ -240,6 +278,7 @@ def sunlight(
             "plane": plane_of(tilt_deg, azimuth_deg, float(meta["latitude"])),
             "energy_scale": ", ".join(scales),
         },
+        reading,
     )
 
 
@@ -294,14 +333,24 @@ def _on_panel(
     air_c: Array | float,
     wind_m_s: Array | float,
     sky: dict[str, str],
+    reading: int = 0,
 ) -> Trace:
     """Compute what a panel gives of the light in its plane; `sky` says where that light is from."""
     import pvlib
 
+    if panel.in_lux:
+        raise SunsealError(
+            f"panel {panel.part} is told by points in lux, and the sun's W/m2 are outside of its table",
+            hint="take a panel that is told at 1000 W/m2, or indoor light (`trace harvest --light`)",
+        )
     poa = np.nan_to_num(plane_w_m2) * shading
     cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, wind_m_s), dtype=float)
-    voltage, current = _at_maximum(panel, poa, cell_c)
+    told = panel.alike(poa, reading) if reading else poa
+    lit = told > DARK_W_M2
+    voltage, current = np.zeros_like(poa), np.zeros_like(poa)
+    voltage[lit], current[lit] = panel.at_maximum(told[lit], cell_c[lit])
     power = voltage * current
+    cells = panel.cells(np.where(lit, told, 0.0), cell_c)
     low_light = low_light_of(panel, poa, power)
     return Trace(
         time_s=time_s,
@@ -310,6 +359,7 @@ def _on_panel(
         current_a=current,
         irradiance_w_m2=poa,
         temperature_c=cell_c,
+        cells=cells,
         low_light=low_light,
         provenance={
             **sky,
@@ -340,253 +390,31 @@ def _whole(frame: pd.DataFrame, path: Path) -> None:
             )
 
 
-def diode_at(panel: Panel, light_w_m2: Array, cell_c: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """Return a panel's single diode in a light (above 0) and at a temperature.
-
-    Photocurrent, saturation current, series and shunt resistance, and ideality by cells by thermal voltage, as pvlib
-    takes them. Photocurrent and shunt go with the light (De Soto 2006); the saturation current is the one that gives
-    the open-circuit voltage of the datasheet's temperature coefficient (Villalva, Gazoli and Filho 2009). By the band
-    gap alone, as De Soto has it, a fit whose ideality is not one loses voltage several times too fast.
-    """
-    i_l, _, r_s, r_sh, a_ref = _single_diode(panel)
-    return _moved(panel, (i_l, r_s, r_sh, a_ref), desoto_ohm(r_sh, light_w_m2), light_w_m2, cell_c)
+DARK_W_M2 = 0.01
+"""Less light than this is none."""
 
 
-def _moved(
-    panel: Panel, fit: tuple[float, float, float, float], r_sh: Array, light_w_m2: Array, cell_c: Array
-) -> tuple[Array, Array, Array, Array, Array]:
-    """Move a fit to a light and a temperature; `r_sh` is the shunt resistance in that light."""
-    i_ref, r_s, r_sh_ref, a_ref = fit
-    warmer_k = cell_c - 25.0
-    a = a_ref * (cell_c + 273.15) / 298.15
-    i_l = i_ref * (1.0 + panel.alpha_sc_per_k * warmer_k)
-    v_oc = panel.v_oc_v * (1.0 + panel.beta_oc_per_k * warmer_k)
-    i_0 = (i_l - v_oc / r_sh_ref) / np.expm1(v_oc / a)
-    return i_l * light_w_m2 / 1000.0, i_0, np.full_like(light_w_m2, r_s), r_sh, a
+def bounds(panel: Panel, light: Array) -> tuple[Array, Array]:
+    """Bound what the panel gives at a light: the powers of the darkest and the brightest reading of its datasheet over
+    what is told (`sunseal_power::Panel`)."""
+    low, high = panel._asked(lambda: panel.engine.ends(light.tolist()))
+    return np.array(low), np.array(high)
 
 
-def _at_maximum(panel: Panel, poa_w_m2: Array, cell_c: Array) -> tuple[Array, Array]:
-    """Return a panel's voltage and current at its maximum power point."""
-    voltage, current = np.zeros_like(poa_w_m2), np.zeros_like(poa_w_m2)
-    # Of less than this the solver cannot tell the open circuit from none.
-    lit = poa_w_m2 > 1e-5
-    voltage[lit], current[lit] = at_maximum_power(*diode_at(panel, poa_w_m2[lit], cell_c[lit]))
-    return voltage, current
-
-
-def at_maximum_power(i_l: Array, i_0: Array, r_s: Array, r_sh: Array, a: Array) -> tuple[Array, Array]:
-    """Return voltage and current of single diodes at their maximum power, all bisected at once.
-
-    pvlib's own search goes diode by diode: a year of hours takes it seconds.
-    """
-    import pvlib
-
-    figures = i_l, i_0, r_s, r_sh, a
-    low, high = np.zeros_like(i_l), pvlib.singlediode.estimate_voc(i_l, i_0, a)
-    for _ in range(52):
-        middle = (low + high) / 2
-        rises = pvlib.singlediode.bishop88(middle, *figures, gradients=True)[6] > 0.0
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-    current, voltage, _ = pvlib.singlediode.bishop88((low + high) / 2, *figures)
-    return voltage, current
-
-
-def bounds(panel: Panel, light_w_m2: Array) -> tuple[Array, Array]:
-    """Bound what the panel gives at a light: the powers of a darker and a brighter reading of it over that of its fit.
-
-    The four points of a datasheet leave the ideality open, and nothing in them says how the shunt goes with the light:
-    all of its conductance may go with it (De Soto 2006), or all of it may be a resistor that the light does not move.
-    Nor does every cell keep to its datasheet: what was measured on others (`measured_share`) is within, too. A printed
-    point at low light settles what lies above it; below it the same two hold of the shunt there.
-    """
-    at, low, high = _bounds(panel)
-    known = np.log(np.clip(light_w_m2, LEAST_W_M2, None))
-    return np.interp(known, at, low), np.interp(known, at, high)
-
-
-LEAST_W_M2 = 1e-2
-"""Below this no bound is looked for: it is that of this light."""
-
-
-@cache
-def _bounds(panel: Panel) -> tuple[Array, Array, Array]:
-    """Tabulate `bounds` over the logarithm of the light, at 25 degC: they hardly move with the temperature."""
-    light = np.union1d(np.geomspace(LEAST_W_M2, 1500.0, 80), MEASURED_W_M2)
-    cell_c = np.full_like(light, 25.0)
-
-    def power(fit: tuple[float, float, float, float, float], law: Shunt) -> Array:
-        i_l, _, r_s, r_sh, a = fit
-        diode = _moved(panel, (i_l, r_s, r_sh, a), law(r_sh, light), light, cell_c)
-        voltage, current = at_maximum_power(*diode)
-        return voltage * current
-
-    told = power(_single_diode(panel), desoto_ohm)
-    known_w_m2 = 1000.0 if panel.low_light is None else panel.low_light[0]
-    fits = {_fit(panel, n) for n in _idealities(panel)} if panel.low_light is None else {_single_diode(panel)}
-    laws: tuple[Shunt, ...] = (desoto_ohm, lambda r_sh, at: desoto_ohm(r_sh, np.maximum(at, known_w_m2)))
-    readings = [power(fit, law) / told for fit in fits for law in laws]
-    if panel.low_light is None:
-        readings.append(measured_share(light))
-    both = np.stack([*readings, np.ones_like(light)])
-    return np.log(light), both.min(axis=0), both.max(axis=0)
-
-
-MEASURED_W_M2 = (36.0, 68.0, 1000.0)
-"""Ends of the light in which cells were measured, and that of their datasheet."""
-
-
-def measured_share(light_w_m2: Array) -> Array:
-    """Return the least share of its fit that a small silicon cell was seen to give.
-
-    KXOB25 cells at 36 to 68 W/m2 gave half (recalled: the report is not at hand). Brighter, a straight line over the
-    logarithm of the light to the datasheet's own point; darker, as by a resistor, in proportion to the light.
-    """
-    darkest, brightest, datasheet = MEASURED_W_M2
-    brighter = np.interp(np.log(light_w_m2), np.log([brightest, datasheet]), [0.5, 1.0])
-    return np.asarray(brighter * np.minimum(light_w_m2 / darkest, 1.0))
-
-
-def low_light_of(panel: Panel, light_w_m2: Array, power_w: Array) -> tuple[float, float]:
-    """Return the energy of an even series by the panel's darker and brighter reading, over that of its fit."""
+def low_light_of(panel: Panel, light: Array, power_w: Array) -> tuple[float, float]:
+    """Return the energy of an even series by the panel's darkest and brightest reading, over what is told."""
+    lit = power_w > 0.0
     whole = float(power_w.sum())
     if whole == 0.0:
         return 1.0, 1.0
-    low, high = bounds(panel, light_w_m2)
-    return float((power_w * low).sum()) / whole, float((power_w * high).sum()) / whole
+    low, high = bounds(panel, light[lit])
+    return float((power_w[lit] * low).sum()) / whole, float((power_w[lit] * high).sum()) / whole
 
 
 def low_light_text(low_light: Sequence[float]) -> str:
-    """Say how far the energy may be off for want of the panel's points at low light."""
+    """Say how far the energy may be off by what the panel's datasheet leaves open of low light."""
     low, high = low_light
     return (
-        f"{(low - 1) * 100:+.0f} to {(high - 1) * 100:+.0f} % of the light's energy, as datasheet and measured cells "
-        "leave open the ideality (1 to 1.3) and how the shunt goes with the light"
-    )
-
-
-Shunt = Callable[[float, Array], Array]
-"""Shunt resistance in a light, from that at 1000 W/m2."""
-
-
-def desoto_ohm(r_sh: float, light_w_m2: Array) -> Array:
-    """Let the shunt's conductance go with the light."""
-    return r_sh * 1000.0 / light_w_m2
-
-
-IDEALITY = (1.0, 1.3)
-"""Crystalline silicon: 1 is a diode's least; above this only recombination that a single diode does not describe."""
-
-
-@cache
-def _idealities(panel: Panel) -> tuple[float, float]:
-    """Return the ends of `IDEALITY` with which a curve passes through a panel's points.
-
-    A good cell's curve is too square for the highest: the series resistance would be below zero, or the shunt's.
-    """
-    least, most = IDEALITY
-    _fit(panel, least)
-    if _passes(panel, most):
-        return least, most
-    low, high = least, most
-    while high - low > 1e-4:
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if _passes(panel, middle) else (low, middle)
-    return least, low
-
-
-def _passes(panel: Panel, ideality: float) -> bool:
-    try:
-        _fit(panel, ideality)
-    except SunsealError:
-        return False
-    return True
-
-
-@cache
-def _single_diode(panel: Panel) -> tuple[float, float, float, float, float]:
-    """Fit a single diode to a panel: photocurrent, saturation current, series and shunt resistance, n Ns Vth.
-
-    v_oc, i_sc and the maximum power point leave one of the five open. A point at low light settles it where the
-    datasheet prints one; else the ideality is De Soto's, which is that of the temperature coefficient of v_oc
-    (`pvlib.ivtools.sdm.fit_desoto`), within what is physical.
-    """
-    import pvlib
-
-    least, most = _idealities(panel)
-    if panel.low_light is not None:
-        return _fit(panel, _settled(panel, *panel.low_light))
-    i_l, i_0, r_s, r_sh, a = _fit(panel, least)
-    try:
-        fitted, _ = pvlib.ivtools.sdm.fit_desoto(
-            panel.v_mp_v,
-            panel.i_mp_a,
-            panel.v_oc_v,
-            panel.i_sc_a,
-            panel.alpha_sc_per_k * panel.i_sc_a,
-            panel.beta_oc_per_k * panel.v_oc_v,
-            panel.cells_in_series,
-            init_guess={"IL_0": i_l, "Io_0": i_0, "Rs_0": r_s, "Rsh_0": r_sh, "a_0": a},
-        )
-        ideality = float(fitted["a_ref"]) / (panel.cells_in_series * V_THERMAL)
-    except RuntimeError:  # it does not converge: nothing is known of the ideality
-        ideality = (least + most) / 2.0
-    return _fit(panel, min(max(ideality, least), most))
-
-
-def _settled(panel: Panel, light_w_m2: float, p_mp: float) -> float:
-    """Find the ideality with which the printed point at low light is met, or the end that comes nearest."""
-    import pvlib
-    from scipy.optimize import brentq
-
-    def miss(ideality: float) -> float:
-        i_l, i_0, r_s, r_sh, a = _fit(panel, ideality)
-        share = light_w_m2 / 1000.0
-        point = pvlib.pvsystem.max_power_point(i_l * share, i_0, r_s, r_sh / share, a, method="brentq")
-        return float(point["p_mp"]) - p_mp
-
-    least, most = _idealities(panel)  # power at low light falls with the ideality
-    if miss(least) <= 0:
-        return least
-    return most if miss(most) >= 0 else float(brentq(miss, least, most, xtol=1e-6))
-
-
-V_THERMAL = 1.380649e-23 * 298.15 / 1.602176634e-19
-"""k T / q at 25 degC."""
-
-
-def _fit(panel: Panel, ideality: float) -> tuple[float, float, float, float, float]:
-    """Fit the other four figures of a single diode at an ideality, so that all four points of a datasheet are met.
-
-    For a series resistance the equations at short circuit, open circuit and maximum power point are linear in
-    photocurrent, saturation current and shunt conductance; the series resistance is the one at which the power has its
-    maximum there.
-    """
-    from scipy.optimize import brentq
-
-    a = ideality * panel.cells_in_series * V_THERMAL
-    v_mp, i_mp = panel.v_mp_v, panel.i_mp_a
-
-    def linear(r_s: float) -> tuple[float, float, float]:
-        points = ((0.0, panel.i_sc_a), (panel.v_oc_v, 0.0), (v_mp, i_mp))
-        inner = [v + i * r_s for v, i in points]
-        rows = np.array([[1.0, -float(np.expm1(d / a)), -d] for d in inner])
-        i_l, i_0, g = np.linalg.solve(rows, np.array([i for _, i in points]))
-        return float(i_l), float(i_0), float(g)
-
-    def slope(r_s: float) -> float:
-        _, i_0, g = linear(r_s)
-        s = i_0 / a * float(np.exp((v_mp + i_mp * r_s) / a)) + g
-        return i_mp - v_mp * s / (1.0 + s * r_s)
-
-    tried = np.linspace(0.0, (panel.v_oc_v - v_mp) / i_mp * 0.999, 200)
-    slopes = [slope(float(r)) for r in tried]
-    for low, high, at, then in zip(tried, tried[1:], slopes, slopes[1:], strict=False):
-        if at * then < 0:
-            r_s = float(brentq(slope, low, high, xtol=1e-12))
-            i_l, i_0, g = linear(r_s)
-            if g > 0 and i_0 > 0:
-                return i_l, i_0, r_s, 1.0 / g, a
-    raise SunsealError(
-        f"no single-diode curve of ideality {ideality:.2f} passes through the datasheet points of panel "
-        f"`{panel.part}`: v_oc {panel.v_oc_v} V, i_sc {panel.i_sc_a} A, v_mp {v_mp} V, i_mp {i_mp} A"
+        f"{(low - 1) * 100:+.0f} to {(high - 1) * 100:+.0f} % of the light's energy, as the panel's datasheet leaves "
+        "open what recombines and how the shunt goes with the light"
     )

@@ -8,6 +8,7 @@ templates beside this file, in which `@NAME@` is a fact of the board.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sunseal.kit import registers
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 SHARED = {
-    "msp430": ("crt0.S", "memory.S", "mspabi_div.S", "mspabi_mul_mpy.S", "mspabi_shift.S", "vectors.inc"),
+    "msp430": ("crt0.S", "memory.S", "mspabi_div.S", "mspabi_mul_mpy.S", "mspabi_shift.S"),
     "armv7em": ("crt0.S", "memory.S", "aeabi_div.S"),
     "avr": ("crt0.S", "memory.S"),
 }
@@ -34,29 +35,58 @@ SLEEP = {
 FILES = {name: name for name in ("main.c", "board.h", "board.c", "Makefile", "CMakeLists.txt", "toolchain.cmake")}
 FILES |= {"README.md": "README.md", "pytest.ini": "pytest.ini", "test_node.py": "test_node", ".gitignore": "gitignore"}
 """Each file that is a template filled in."""
+OURS = ("main.c", "board.c", "board.h", "test_node.py")
+"""The program that says hello, which a folder for somebody else's program does without."""
 
 
-def write(folder: Path, board: str) -> list[str]:
-    """Write the folder and return the names of its files.
+def write(folder: Path, board: str, programs: Sequence[Path] = ()) -> list[str]:
+    """Write the folder and return the names of its files; `programs` are sources to build instead of our own.
 
     Raises
     ------
-    SunsealError where the folder holds something already, the board is not known, or has no UART to say hello over.
+    SunsealError where the folder holds something already, the board is not known, or has no UART to say hello over, or
+    a source is not there, or is no C.
     """
+    taken = _taken(programs)
     facts = _facts(boards.board(board), board, folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SunsealError(f"`{folder}` is there already and not an empty folder: give a new name")
-    files = {name: _filled(template, facts) for name, template in FILES.items()}
-    files |= {
-        f"{facts['DEVICE']}.h": registers.header(facts["DEVICE"]),
-        "link.ld": registers.link_script(facts["DEVICE"]),
-    }
+    files: dict[str, str | bytes] = {}
+    files |= {name: _filled(template, facts) for name, template in FILES.items() if not (taken and name in OURS)}
+    if taken:
+        files["test_node.py"] = _filled("test_foreign", facts)
+        files["README.md"] = _filled("README_foreign.md", facts | {"PROGRAMS": ", ".join(f"`{n}`" for n in taken)})
+    files |= {f"include/{name}": text for name, text in registers.include(facts["DEVICE"]).items()}
+    files |= {"link.ld": registers.link_script(facts["DEVICE"])}
     files |= _runtime(facts)
+    for name in taken.keys() & files.keys():
+        raise SunsealError(f"`{name}` is a file of the new folder itself: give the program another name")
+    files |= taken
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        if isinstance(text, bytes):
+            path.write_bytes(text)
+        else:
+            path.write_text(text, encoding="utf-8")
     return sorted(files)
+
+
+def _taken(programs: Sequence[Path]) -> dict[str, bytes]:
+    """Read somebody else's sources as they are, whatever their encoding."""
+    taken: dict[str, bytes] = {}
+    for path in programs:
+        if path.suffix.lower() not in (".c", ".h"):
+            raise SunsealError(f"`{path}` is no source in C: --from takes files that end in .c or .h")
+        if path.name in taken:
+            raise SunsealError(f"`{path.name}` is given twice: the new folder has room for one file of a name")
+        try:
+            taken[path.name] = path.read_bytes()
+        except OSError as error:
+            raise SunsealError(f"{path}: {error.strerror}; --from takes a program's source") from error
+    if programs and not any(re.search(rb"\bmain\s*\(", text) for text in taken.values()):
+        raise SunsealError(f"no function `main` in {', '.join(taken)}: give all of the program's files, each by --from")
+    return taken
 
 
 def _template(name: str) -> str:
@@ -84,9 +114,9 @@ def _runtime(facts: dict[str, str]) -> dict[str, str]:
     for path in sorted((firmware / "runtime" / "include").iterdir()):
         files[f"runtime/include/{path.name}"] = path.read_text(encoding="utf-8")
     if core == "msp430":
-        files["runtime/vectors.S"] = registers.vectors(facts["DEVICE"])
         files["runtime/isa430x.awk"] = (firmware / "toolchain" / "isa430x.awk").read_text(encoding="utf-8")
         files["runtime/assemble"] = _filled("assemble", facts)
+        files["runtime/compile"] = _template("compile")
     return files
 
 

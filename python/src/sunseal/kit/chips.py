@@ -13,7 +13,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,11 @@ class Block:
     source: str
     registers: list[Register]
     bits: dict[str, int]
+    names: str = ""
+    """What else makers' headers call by name here (`maker_headers` reads it)."""
+    base: int = 0
+    fields: dict[str, list[int]] = field(default_factory=dict)
+    """Fields by their names: at which bit, of how many values."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -73,15 +78,30 @@ def interrupts(chip: dict[str, Any]) -> dict[str, int]:
     return found
 
 
-def blocks(chip: dict[str, Any], told: dict[str, Any]) -> list[Block]:
-    """List a chip's blocks in the order of their addresses; `told` are the registers of its family."""
+def blocks(chip: dict[str, Any], told: dict[str, Any], gaps: bool = False) -> list[Block]:
+    """List a chip's blocks in the order of their addresses; `told` are the registers of its family.
+
+    With `gaps`, blocks that the chip has and the simulator refuses by name are among them.
+    """
     found: list[Block] = []
     if not told.get("fixed"):
         found += [_block(told, chip, block) for block in chip["block"]]
+        found += [_block(told, chip, block) for block in _gaps(chip, told) if gaps]
     inputs = chip.get("nvic", {}).get("inputs", 0)
     counts = {"inputs32": (inputs + 31) // 32, "inputs4": (inputs + 3) // 4}
-    found += [_made(key, block, _fixed(block, counts)) for key, block in told["block"].items() if "base" in block]
+    fixed = {key: block for key, block in told["block"].items() if "base" in block and (gaps or "gap" not in block)}
+    found += [_made(key, block, _fixed(block, counts), base=block["base"]) for key, block in fixed.items()]
     return sorted(found, key=lambda b: b.registers[0].address)
+
+
+def _gaps(chip: dict[str, Any], told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Find the blocks that a chip lists as gaps: by the gap's name, which may end in the block's number."""
+    for kind, block in told["block"].items():
+        for gap in chip.get("gap", ()) if "gap" in block else ():
+            number = gap["name"].removeprefix(block["gap"]).strip()
+            if gap["name"].startswith(block["gap"]) and (not number or number.isdigit()):
+                offset = block.get("gap_offset", 0)
+                yield {"name": kind + number, "kind": kind, "base": gap["start"] + offset, **block.get("counts", {})}
 
 
 def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any]) -> Block:
@@ -93,7 +113,10 @@ def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any])
         )
     block = kinds[instance["kind"]]
     if instance["kind"] == "port":
-        return _made(name, block, list(_port(block, instance)))
+        odd = instance["ports"][0]
+        pair = {"odd": odd, "even": odd + 1, "x": name[-1].upper()}
+        names = block.get("names", "") + (block.get("names_interrupts", "") if "interrupts" in instance else "")
+        return _made(name, block, list(_port(block, instance)), _formatted(names, **pair), base)
     if "pairs" in block:
         pairs = [
             r for i, x in enumerate(block["pairs"]) for r in _pair(block, 2 * i + 1, x, base + i * block["pair_bytes"])
@@ -106,18 +129,30 @@ def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any])
     if name.startswith(instance["kind"]):
         number = name.removeprefix(instance["kind"]).upper()
     rows = [(n.format(n=number), base + a, b) for n, a, b in _rows(block["registers"])]
-    return _made(name, block, [r for row in rows for r in _counted(*row, counts)])
+    names = block.get("names", "") + block.get("names_of", {}).get(chip["name"], "")
+    return _made(name, block, [r for row in rows for r in _counted(*row, counts)], _formatted(names, n=number), base)
 
 
 def _fixed(block: dict[str, Any], counts: dict[str, int]) -> list[Register]:
     return [r for n, a, b in _rows(block["registers"]) for r in _counted(n, block["base"] + a, b, counts)]
 
 
-def _made(name: str, block: dict[str, Any], registers: list[Register]) -> Block:
+def _formatted(names: str, **facts: Any) -> str:
+    """Put a block's number or letters into a text that has braces for nothing else."""
+    for key, value in facts.items():
+        names = names.replace(f"{{{key}}}", str(value))
+    return names
+
+
+def _made(
+    name: str, block: dict[str, Any], registers: list[Register], names: str | None = None, base: int = 0
+) -> Block:
     bits = dict(block.get("bits", {}))
-    for field, (shift, values) in block.get("fields", {}).items():
-        bits |= {f"{field}_{value}": value << shift for value in range(values)}
-    return Block(name, block["source"], registers, bits)
+    fields = block.get("fields", {})
+    for of, (shift, values) in fields.items():
+        bits |= {f"{of}_{value}": value << shift for value in range(values)}
+    more = block.get("names", "") if names is None else names
+    return Block(name, block["source"], registers, bits, more, base, fields)
 
 
 def _rows(table: str) -> Iterator[tuple[str, int, int]]:
@@ -278,8 +313,7 @@ def constants(block: dict[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
     rows = _rows(block["registers"] + block.get("interrupts", ""))
     first = ((name.format(n="", x="A", odd=1, even=2), offset, bits) for name, offset, bits in rows)
     masks = {
-        field: (1 << (values - 1).bit_length()) - 1 << shift
-        for field, (shift, values) in block.get("fields", {}).items()
+        of: (1 << (values - 1).bit_length()) - 1 << shift for of, (shift, values) in block.get("fields", {}).items()
     }
     return {r.name: r.address for row in first for r in _counted(*row, counts)}, masks | _made("", block, []).bits
 
@@ -298,6 +332,8 @@ def _addresses(told: dict[str, Any]) -> Iterator[str]:
     """Write a family's addresses, if all its blocks lie at fixed ones; of an AVR those of both bytes of a word, too."""
     known = set()
     for block in told["block"].values() if told.get("fixed") else ():
+        if "gap" in block:
+            continue
         for r in _fixed(block, {}):
             halves = "LH" if told.get("byte_wide") and r.bits == 16 else ""
             for name, at in [(r.name, r.address), *((r.name + half, r.address + i) for i, half in enumerate(halves))]:
@@ -317,7 +353,8 @@ def rust(data: Path) -> str:
         lines += [f"pub mod {chip['name']} {{", *rows, "}", ""]
     for path in sorted((data / "registers").glob("*.toml")):
         told = read(path)
-        kinds = [row for name, block in told["block"].items() for row in rust_block(name, block, told)]
+        simulated = {name: block for name, block in told["block"].items() if "gap" not in block}
+        kinds = [row for name, block in simulated.items() for row in rust_block(name, block, told)]
         lines += [f"pub mod {path.stem} {{", *_addresses(told), *kinds, "}", ""]
     return "\n".join(lines)
 

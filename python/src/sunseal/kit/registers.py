@@ -13,10 +13,10 @@ from sunseal import boards
 from sunseal.abi import architecture
 from sunseal.boards import device
 from sunseal.errors import SunsealError
-from sunseal.kit import chips
+from sunseal.kit import chips, maker_headers
 from sunseal.kit.chips import Block, Register
 
-__all__ = ["Block", "Register", "blocks", "device", "family", "header", "link_script", "runtime", "vectors"]
+__all__ = ["Block", "Register", "blocks", "device", "family", "header", "include", "link_script", "runtime"]
 
 
 def family(name: str) -> dict[str, Any]:
@@ -36,11 +36,6 @@ def blocks(name: str) -> list[Block]:
         raise SunsealError(str(error)) from error
 
 
-def vectors(name: str) -> str:
-    """Write the table of an MSP430's vectors."""
-    return chips.vectors(device(name))
-
-
 # --- As C ------------------------------------------------------------------------------------------
 
 
@@ -51,7 +46,7 @@ def header(name: str) -> str:
     guard = f"{name.upper()}_H"
     lines = [
         f"/* Registers of the {name.upper()}: {told['header']}.",
-        " * Written by `sunseal new` from Sunseal's data; the simulator has each of them. */",
+        " * Written by `sunseal new` from Sunseal's data. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
@@ -65,10 +60,15 @@ def header(name: str) -> str:
     ]
     lines += _core_lines(chip)
     try:
-        lines += chips.definitions(chip, told)
+        lines += maker_headers.msp430(chip, told) if chip["core"] in chips.MSP430 else chips.definitions(chip, told)
     except chips.ChipError as error:
         raise SunsealError(str(error)) from error
     return "\n".join([*lines, "", *_handlers(chip), "", "#endif", ""])
+
+
+def include(name: str) -> dict[str, str]:
+    """Return the files of a kit's include/: the chip's header, and makers' as other people's programs name them."""
+    return maker_headers.folder(device(name), header(name))
 
 
 def _core_lines(chip: dict[str, Any]) -> list[str]:
@@ -77,7 +77,8 @@ def _core_lines(chip: dict[str, Any]) -> list[str]:
     modes = {"LPM0": "CPUOFF", "LPM1": "(SCG0 | CPUOFF)", "LPM2": "(SCG1 | CPUOFF)", "LPM3": "(SCG1 | SCG0 | CPUOFF)"}
     modes |= {"LPM4": "(SCG1 | SCG0 | OSCOFF | CPUOFF)"}
     named = [f"#define {name} 0x{value:04X}" for name, value in bits.items()]
-    return ["", "/* Status register. */", *named, *(f"#define {name}_bits {made}" for name, made in modes.items())]
+    lines = ["", "/* Status register. */", *named, *(f"#define {name}_bits {made}" for name, made in modes.items())]
+    return [*lines, "", '#include "intrinsics.h"']
 
 
 def _handlers(chip: dict[str, Any]) -> list[str]:
@@ -105,14 +106,13 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
         "/* An interrupt's handler: ISR(ta0_ccr0) { ... }. The names:",
         *(f" * {line}" for line in _wrapped(names)),
         " */",
-        "#define ISR(name) void sunseal_isr_##name(void); __attribute__((interrupt(2))) void sunseal_isr_##name(void)",
+        "#define ISR(name) void sunseal_isr_##name(void); \\",
+        "    __attribute__((interrupt(SUNSEAL_VECTOR_##name))) void sunseal_isr_##name(void)",
         "/* One that ends the low-power mode, WAKING_ISR(ta0_ccr0) { ... }: the status register that it goes back to",
-        " * has its bits cleared first. */",
-        "#define WAKING_ISR(name) \\",
-        '    __asm__(".text\\n\\t.global sunseal_isr_" #name "\\nsunseal_isr_" #name ":\\n\\t" \\',
-        '            "bic #0xF0, 0(r1)\\n\\tbr #sunseal_woken_" #name "\\n"); \\',
-        "    void sunseal_woken_##name(void); \\",
-        "    __attribute__((interrupt(2), used)) void sunseal_woken_##name(void)",
+        " * has its bits cleared. */",
+        "#define WAKING_ISR(name) static inline __attribute__((always_inline)) void sunseal_woken_##name(void); \\",
+        "    ISR(name) { sunseal_woken_##name(); __bic_SR_register_on_exit(LPM4_bits); } \\",
+        "    static inline __attribute__((always_inline)) void sunseal_woken_##name(void)",
     ]
 
 
@@ -140,7 +140,8 @@ def link_script(name: str) -> str:
     core = runtime(chip)
     if core == "msp430":
         first = chips.first_vector(chip)
-        regions["flash"] = ("rx", program["start"], first - 1)
+        regions["flash"] = ("rx", program["start"], first - 3)
+        regions["trap"] = ("rx", first - 2, first - 1)
         regions["vectors"] = ("r", first, 0xFFFF)
     rows = [
         f"    {region:<7} ({mode}) : ORIGIN = 0x{start:04X}, LENGTH = 0x{end + 1 - start:04X}"
@@ -149,7 +150,7 @@ def link_script(name: str) -> str:
     extra = ['REGION_ALIAS("work", ram)', "__stack_least = 256;", ""] if core == "msp430" else []
     sections = (boards.home() / "firmware" / "runtime" / core / "sections.ld").read_text(encoding="utf-8")
     if core == "msp430":
-        sections = _with_foreign(sections, fram="fram" in memories)
+        sections = _with_foreign(_with_vectors(sections, chip), fram="fram" in memories)
     return "\n".join(
         [
             f"/* Memories of the {name.upper()}, written by `sunseal new` from Sunseal's data.",
@@ -184,17 +185,43 @@ def _with_foreign(sections: str, fram: bool) -> str:
     sections = sections.replace(discarded, "")
     debug = ("debug_addr", "debug_line_str", "debug_loclists", "debug_rnglists", "debug_str_offsets")
     rows = [
-        "    /* ISR() of the chip's header names the handler; the number that the compiler wants beside it is 2. */",
-        "    /DISCARD/ : { *(__interrupt_vector_2) }",
         "    .interrupt_numbers 0 : { KEEP(*(__interrupt_vector_*)) }",
         *(f"    .{name} 0 : {{ *(.{name}) }}" for name in (*debug, "symtab", "strtab", "shstrtab")),
     ]
     first = "    .debug_abbrev 0"
     refused = (
-        "ASSERT(SIZEOF(.interrupt_numbers) == 0, \"this script finds an interrupt's handler by its name: "
-        "write ISR(ta0_ccr0) { ... } with a name from the end of the chip's header, not interrupt(number)\")"
+        'ASSERT(SIZEOF(.interrupt_numbers) == 0, "the chip has no interrupt of the number that a handler of the '
+        'program names: the end of its header in include/ has their names")'
     )
     return sections.replace(first, "\n".join([*rows, first]), 1).rstrip() + f"\n{refused}\n"
+
+
+def _with_vectors(sections: str, chip: dict[str, Any]) -> str:
+    """Place each handler's section by the number of its vector, and fill those without one with the trap's address."""
+    start = sections.index("    /* The table is vectors.S")
+    end = sections.index("    .debug_abbrev 0")
+    first = chips.first_vector(chip)
+    trap = (first - 2).to_bytes(2, "little").hex().upper()
+    base = 0xFF80 if chip["core"] == "cpuxv2" else 0xFFE0
+    numbers = sorted({(at - base) // 2 + 1 for at in chips.interrupts(chip).values() if at != 0xFFFE})
+    signatures = chips.SIGNATURES if chip["family"] == "msp430fr5xx" else 0
+    rows = [
+        "    /* Where an interrupt without a handler goes, to stay: jmp $. */",
+        "    .unexpected : { sunseal_unexpected = .; SHORT(0x3FFF) } > trap",
+        "    /* interrupt(N) puts a handler's address into __interrupt_vector_N, as msp430-elf-gcc numbers them. */",
+        "    .vectors : {",
+        "        __vectors = .;",
+        *["        SHORT(0xFFFF) /* other words would lock JTAG or the BSL */"] * signatures,
+        *(
+            f"        . = __vectors + 0x{base + 2 * (n - 1) - first:02X}; KEEP(*(__interrupt_vector_{n}))"
+            for n in numbers
+        ),
+        f"        . = __vectors + 0x{0xFFFE - first:02X}; SHORT(_start)",
+        f"    }} > vectors =0x{trap}{trap}",
+        "",
+        "",
+    ]
+    return sections[:start] + "\n".join(rows) + sections[end:]
 
 
 def runtime(chip: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from sunseal import _engine, boards, citing, coprocessor, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.measurement import measuring, oracle, switching
+from sunseal.units import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,8 @@ DIVIDER = "voltage divider"
 DEVICES = "devices"
 """What the engine calls the prices of devices on buses, whose parts a scenario names."""
 BALANCE_MAX = 1e-6
+TOLD = ("functions", "window", "coupons", "load", "first_cut_s", "repeated", "stuck")
+"""Figures that only some runs have."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,24 @@ class Played:
             "lost_by_j": lost,
         }
 
+    def untouched(self) -> list[str]:
+        """Say of a radio that the program never spoke to what it took: it stays as it powered up, which costs."""
+        items = self.record["energy"]["load"]["items"]
+        mine = [i for i in items if i["component"] == "radio" and i["kind"] == "state"]
+        stays = {i["name"] for i in mine} - {"off", "startup"}
+        if not stays:
+            return []
+        with places.beside(self.folder):
+            serial = boards.board(str(self.record["board"])).get("radio", {}).get("serial", "")
+        spoken = any(i["kind"] == "event" and i["component"] in (serial, "radio") and i["count"] for i in items)
+        joules, all_j = (sum(i["energy_j"]["typ"] for i in some) for some in (mine, items))
+        if len(stays) != 1 or spoken or not joules > 0:
+            return []
+        return [
+            f"the program never spoke to the radio, which stayed {stays.pop()} as it powers up: {show(joules, 'J')} of "
+            f'{show(all_j, "J")} went there; put it to sleep, or leave it out by `radio = "none"` in the scenario'
+        ]
+
     def closing(self) -> dict[str, Any]:
         """Return the figures that stand at the end of a run. No wall clock: same run, same bytes."""
         record = self.record
@@ -112,16 +133,18 @@ class Played:
             "energy_balance_rel": record["energy"]["balance_rel"],
             "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
             **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
-            **{key: record[key] for key in ("functions", "window", "coupons", "load") if record.get(key) is not None},
+            **({"untouched": untouched} if (untouched := self.untouched()) else {}),
+            **{key: record[key] for key in TOLD if record.get(key) is not None},
         }
 
     def never_ran(self) -> str | None:
-        """Say so of a node that never executed an instruction, which no figure of its run is about."""
+        """Say so of a node that never executed an instruction, or never got past what cuts it off."""
         record = self.record
+        stuck: str | None = record.get("stuck")
         if record["cycles"] or "load" in record:
-            return None
+            return stuck
         return (
-            f"the node never executed an instruction: {record['starts']:,} starts, "
+            f"{stuck + '; ' if stuck else ''}the node never executed an instruction: {record['starts']:,} starts, "
             f"{record['brown_outs']:,} brown-outs, {record['supervisor_resets']:,} times held in reset by its "
             "supervisor; a larger or fuller store, more light, a higher `supply.v_on_v` or a lower `supply.v_cut_v` "
             "would let it start"
@@ -184,8 +207,11 @@ def facts(scenario: _engine.Scenario) -> dict[str, Any]:
     return told
 
 
-def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
-    """Compute the panel's power, for as many days as the run needs, if the scenario asks for weather."""
+def sunlight(scenario: Mapping[str, Any], reading: int = 0) -> harvest.Trace | None:
+    """Compute the panel's power, for as many days as the run needs, if the scenario asks for weather.
+
+    `reading` is which of those that the panel's datasheet leaves open: the darkest (-1), what is told, the brightest.
+    """
     wanted = scenario["harvest"].get("sunlight")
     if wanted is None:
         return None
@@ -203,6 +229,7 @@ def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
         weather=wanted.get("weather") or harvest.DEFAULT_WEATHER,
         shading=wanted["shading"],
         days=math.ceil((scenario["start_s"] + scenario["duration_s"]) / harvest.DAY_S),
+        reading=reading,
     )
 
 
@@ -219,18 +246,24 @@ class Checkpoint:
     """Hears where the run goes on, and what could not be written."""
 
 
-def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Checkpoint | None = None) -> Played:
-    """Play a scenario to its end; what comes out is the same, gone on with or not.
+def play(
+    scenario: _engine.Scenario,
+    watch: Watch | None = None,
+    checkpoint: Checkpoint | None = None,
+    *,
+    reading: int = 0,
+) -> Played:
+    """Play a scenario to its end; what comes out is the same, gone on with or not. `reading` is that of `sunlight`.
 
     With `checkpoint` the run is kept in its file every so often and when it is interrupted. Where the file cannot
     be written, the last one stays whole and the run goes on. Raises EngineError if what is to be gone on with is of
     another scenario, program, light or engine.
     """
     with places.beside(scenario.folder):
-        return _play(scenario, watch, checkpoint)
+        return _play(scenario, watch, checkpoint, reading)
 
 
-def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None) -> Played:
+def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None, reading: int) -> Played:
     from sunseal import devices
 
     told = facts(scenario)
@@ -240,11 +273,11 @@ def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoin
     on_buses = devices.of_scenario(told)
     switches = {f"{part}.{key}": value for part, own in told.get("wires", {}).items() for key, value in own.items()}
     coprocessor.ready(told["board"], tuple(switches.items()))
-    light = sunlight(told)
+    light = sunlight(told, reading)
     keep, resume, told_of = None, False, None
     if checkpoint is not None:
         keep, resume, told_of = (str(checkpoint.path), checkpoint.every_s), checkpoint.resume, checkpoint.told
-    arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
+    arrays = None if light is None else (light.time_s.tolist(), light.rows)
     record = json.loads(_engine.simulate(boards.library(), scenario, arrays, watch, keep, resume, told_of, on_buses))
     off = record["energy"]["balance_rel"]
     if not abs(off) <= BALANCE_MAX:

@@ -20,6 +20,8 @@ Invariant = Callable[[Machine], object]
 Call = Callable[[Machine], tuple[Place, *tuple[Argument, ...]]]
 """Puts arguments in place and says what to call: a function and its arguments."""
 Points = Literal["cycles", "writes"] | Sequence[int]
+STAYS = "it stays for good in a loop of one jump"
+"""The engine's words for a program whose `main` ends like that, as firmware's does."""
 KEPT = re.compile(r"(fram|flash|eeprom)\.(\w+_)?(write|erase)$")
 """Events in which what survives a loss of power becomes another."""
 ASSERTION = "sunseal_assert_failed"
@@ -122,6 +124,8 @@ class Run:
         self.assertions = {m.address(a): a for a in assertions}
         self.limit = 0
         self.stretch: _engine.Stretch
+        self.rest: str | None = None
+        """Where it stays for good, if it does so in place of a halt."""
         self.keeps_nothing = False
         """True where the stretch writes nothing to non-volatile memory."""
         self.asked: set[str] = set()
@@ -142,7 +146,7 @@ class Run:
         m = self.machine
         self._power_up(WALK_CYCLES)
         before = kept(m.engine.counts())
-        self.stretch = _engine.Stretch(m.engine, self.ends, limit_cycles or WALK_CYCLES)
+        self.stretch = self._walked(limit_cycles or WALK_CYCLES)
         self.keeps_nothing = kept(m.engine.counts()) == before
         self.limit = 10 * m.cycles + 1_000_000 if limit_cycles is None else limit_cycles
         at_end = m.snapshot()
@@ -155,6 +159,21 @@ class Run:
             raise SunsealError(f"the uninterrupted run fails: {reason}")
         m.restore(at_end)
         return told
+
+    def _walked(self, limit: int) -> _engine.Stretch:
+        """Walk to the end, which is where the program stays for good if none is named and it does not halt."""
+        m, begun = self.machine, self.machine.snapshot()
+        try:
+            return _engine.Stretch(m.engine, self.ends, limit)
+        except _engine.EngineError as e:
+            if self.ends or STAYS not in str(e):
+                raise
+        self.rest = m.describe(m.pc)
+        same, self.ends = self.goals is self.ends, [m.pc]
+        if same:
+            self.goals, self.until = self.ends, self.rest
+        m.restore(begun)
+        return _engine.Stretch(m.engine, self.ends, limit)
 
     def begin(self) -> None:
         """Prepare the first instruction behind a power-up."""

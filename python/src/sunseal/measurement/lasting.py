@@ -168,7 +168,8 @@ def _volts(
 
 def _assumed(to: requests.LeastCapacitor, run: Run) -> list[str]:
     """Say what the answer takes for granted beside its voltages."""
-    told = [] if to.end is not None else ["the program has got on when it comes to its halt (`--to`)"]
+    end = "its halt" if run.rest is None else f"{run.rest}, where it stays for good"
+    told = [] if to.end is not None else [f"the program has got on when it comes to {end} (`--to`)"]
     if run.compared:
         told.append(f"behind each cut there was compared: {listed(run.compared)}")
     else:

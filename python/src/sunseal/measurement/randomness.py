@@ -156,8 +156,12 @@ class Randomness:
 
     @property
     def holds(self) -> bool:
-        """Say whether every claim holds and every output passes."""
-        return all(s.holds for s in self.sources) and all(o.holds for o in self.outputs)
+        """Say whether there is something, every claim holds and every output passes."""
+        return (
+            bool(self.sources or self.outputs)
+            and all(s.holds for s in self.sources)
+            and all(o.holds for o in self.outputs)
+        )
 
     @property
     def judged(self) -> Verdict:

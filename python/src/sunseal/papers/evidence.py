@@ -42,6 +42,7 @@ INGREDIENTS: dict[str, set[str]] = {
     "time_s": {"time"},
     "duty_percent": {"time"},
     "cycles": {"cycles"},
+    "read_j": {"energy"},
     "rate_hz": {"energy"},
     "inflection_w": {"energy"},
 }
@@ -233,7 +234,7 @@ class _Asked:
         if self.kind == "expr":
             return f"expr {self.raw['expr']}"
         own = {k: v for k, v in sorted(self.raw.items()) if k in RUN_KEYS}
-        if self.kind not in ("paper", "measure", "energy", "curve", "unit", "footprint"):
+        if self.kind not in ("paper", "measure", "energy", "curve", "unit", "metered", "footprint"):
             own |= {"kind": self.kind, **{k: self.raw[k] for k in FACT_KEYS if k in self.raw}}
         variant = own.pop("variant", None) or ([f"mpy={own.pop('mpy')}"] if "mpy" in own else [])
         workload = own.pop("workload", self.get("workload", ""))

@@ -79,7 +79,7 @@ def _sum(*parts: Ends) -> Ends:
 
 @places.cached
 def of_board(board: str, vcc_v: float, power: str = boards.DEFAULT_POWER, radio: str | None = None) -> Asleep:
-    """Return what a board draws asleep at a supply, by the set `power` of its chip; `radio` is what it carries instead."""
+    """Return what a board draws asleep at a supply, by the set `power` of its chip; `radio` is what it carries."""
     facts: Any = boards.board(board)
     device = str(facts["device"])
     chip_set = boards.power_set_path(power, device).stem

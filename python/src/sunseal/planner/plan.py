@@ -20,7 +20,7 @@ import pandas as pd
 from sunseal import boards, citing, places, units
 from sunseal.harvest.light import AWAY
 from sunseal.measurement import measuring
-from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, sweep, uncertainty
+from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, surest, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
@@ -105,6 +105,8 @@ class Planned:
     requirements: dict[str, Any]
     configurations: tuple[Configuration, ...]
     """Cheapest first; none if nothing qualifies."""
+    beside: tuple[surest.Beside, ...]
+    """What holds at the low end where the cheapest does not, and what has much more margin for little more cost."""
     losers: tuple[tuple[str, str], ...]
     """Each other algorithm and board, and in words why it lost."""
     relaxed: tuple[Relaxation, ...]
@@ -154,6 +156,7 @@ class Planned:
             "considered": self.considered,
             "qualifying": self.qualifying,
             "configurations": [c.to_dict() for c in self.configurations],
+            "beside": [b.to_dict() for b in self.beside],
             "runners_up": [{"name": name, "words": words} for name, words in self.losers],
             "relaxations": [asdict(r) | {"sentence": r.sentence} for r in self.relaxed],
             "remarks": list(self.remarks),
@@ -218,6 +221,7 @@ def choose(everything: sweep.Field, *, best: int = choosing.BEST, check: bool = 
     return Planned(
         requirements=wanted.to_dict(),
         configurations=tuple(configurations),
+        beside=_beside(everything, candidates, configurations),
         losers=tuple(losers),
         relaxed=tuple(relaxed),
         remarks=tuple(remarks),
@@ -249,6 +253,23 @@ def _configurations(
             made.append((offer.row, offer.year, _case(everything, offer.row), offer.swings, offer.words))
         made = sorted(made, key=lambda m: float(m[0].cost))[:best]
     return _told(everything, made), dropped
+
+
+def _beside(
+    everything: sweep.Field, candidates: pd.DataFrame, configurations: Sequence[Configuration]
+) -> tuple[surest.Beside, ...]:
+    """Look for what holds at the low end and for more margin at little more cost than the cheapest's."""
+    if not configurations or configurations[0].row["coupons"]:
+        return ()
+    first = configurations[0]
+
+    def low_end(row: pd.Series, case: uncertainty.Case, swings: Sequence[uncertainty.Swing]) -> surest.LowEnd:
+        margins = _margins(everything.requirements, row, case, swings)
+        return all(m.sure for m in margins), margins[-1].low
+
+    told = pd.Series({"cost": first.cost, "energy_margin": first.margins[-1].value, "panel": first.row["panel"] or ""})
+    said = name_of, lambda row: _case(everything, row), low_end
+    return surest.beside(everything, candidates, told, (not first.unsure, first.margins[-1].low), said)
 
 
 _Made = tuple[pd.Series, dict[str, Any] | None, uncertainty.Case, Sequence[uncertainty.Swing], str]

@@ -117,6 +117,9 @@ class Requirements:
     power_set: str
     radio: str | None
     """What each board carries instead of its own radio."""
+    mass_g: float | None
+    volume_cm3: float | None
+    """Bounds of a supply's parts together."""
     told: dict[str, Any] = field(repr=False)
     """As it stands in the file."""
     folder: Path = field(repr=False)
@@ -267,6 +270,9 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         raise SunsealError(
             f"`{file}`: nothing says what feeds the node: give [climate] for a harvester, or [battery] with `lifetime`"
         )
+    bounds = whole.table("bounds")
+    mass_g, volume_cm3 = bounds.take("mass_g", _number(0.0), None), bounds.take("volume_cm3", _number(0.0), None)
+    bounds.end()
     memory = whole.table("memory")
     flash_bytes, ram_bytes = memory.take("flash", _bytes, None), memory.take("ram", _bytes, None)
     memory.end()
@@ -312,6 +318,8 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         uncertainty=Uncertainty(**ends),
         power_set=power_set,
         radio=radio,
+        mass_g=mass_g,
+        volume_cm3=volume_cm3,
         told=dict(told),
         folder=folder or Path(),
     )
@@ -462,6 +470,8 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     readers: tuple[tuple[str, Callable[[Any, str], Any]], ...] = (
         ("weather", _text),
         ("trace", _text),
+        ("lux", _text),
+        ("light", _text),
         ("constant_w", _number(0.0, above=True)),
         ("latitude_deg", _number(-90.0, 90.0)),
         ("clearness", _number(0.0, 1.0, above=True)),
@@ -475,7 +485,7 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
         if value is not None:
             found[key] = value
     table.end()
-    kinds = [k for k in ("weather", "trace", "constant_w", "latitude_deg") if k in found]
+    kinds = [k for k in ("weather", "trace", "lux", "constant_w", "latitude_deg") if k in found]
     if len(kinds) > 1:
         raise SunsealError(f"{table.name(kinds[1])} stands beside `{kinds[0]}`; a node has one climate")
     if "latitude_deg" in found and "clearness" not in found:
@@ -486,6 +496,10 @@ def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:
     for key in ("clearness", "air_c"):
         if key in found and "latitude_deg" not in found:
             raise SunsealError(f"{table.name(key)} belongs to `latitude_deg`")
+    if "light" in found and "lux" not in found:
+        raise SunsealError(f"{table.name('light')} belongs to `lux`, a profile of indoor light")
+    if "lux" in found and (own := [k for k in ("tilt_deg", "azimuth_deg") if k in found]):
+        raise SunsealError(f"{table.name(own[0])} stands beside `lux`, the light on the panel itself")
     if kinds and kinds[0] in ("trace", "constant_w"):
         for key in ("tilt_deg", "azimuth_deg", "shading"):
             if key in found:

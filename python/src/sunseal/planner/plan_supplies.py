@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from sunseal import _engine, boards, part_files, places
 from sunseal.errors import SunsealError
+from sunseal.harvest import climate as indoor
 from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import measuring
@@ -136,9 +137,11 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
                 hint=f"average its rows: from {DAYS * DAY_S / ROWS_MAX:.2g} s on they are taken",
             )
         return Light(panel, time_s, power_w, {"climate": f"trace {path.name}"})
+    if "lux" in climate:
+        return _indoors(climate, panel, folder)
     key = hashlib.sha256(repr((sorted(climate.items()), panel)).encode())
     key.update(json.dumps(boards.part(panel), sort_keys=True).encode())
-    key.update(Path(harvest.__file__).read_bytes())
+    key.update(Path(harvest.__file__).read_bytes() + measuring.engine_id())
     if "latitude_deg" not in climate:
         key.update(harvest.weather_path(str(climate.get("weather", harvest.DEFAULT_WEATHER))).read_bytes())
     path = boards.cache_dir() / "light" / f"{key.hexdigest()}.npz"
@@ -159,13 +162,32 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
     return found
 
 
+EDGE_S = 1.0
+"""So long a profile's light takes from one row to the next."""
+
+
+def _indoors(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
+    """Return a panel's year under a profile of indoor light, repeated without end; a row holds until the next."""
+    loaded = _panel(panel)
+    asked = loaded, str(climate.get("light", "led")), float(climate.get("shading", 1.0))
+    rows = indoor.indoors(folder / str(climate["lux"]), *asked)
+    begins, ends_s = rows.time_s[:-1], rows.time_s[1:] - np.minimum(EDGE_S, np.diff(rows.time_s) / 2)
+    time_s = np.append(np.column_stack([begins, ends_s]).ravel(), rows.time_s[-1])
+    power_w = np.append(np.repeat(rows.power_w, 2), rows.power_w[:1])
+    low, high = np.ones_like(rows.power_w), np.ones_like(rows.power_w)
+    shone = rows.power_w > 0.0
+    low[shone], high[shone] = harvest.bounds(loaded, rows.light[shone])
+    ends = tuple(np.append(np.repeat(end, 2), end[:1]) for end in (low, high))
+    return Light(panel, time_s, power_w, rows.provenance, (ends[0], ends[1]))
+
+
 def _computed(climate: Mapping[str, Any], panel: str) -> Light:
-    plane = {
+    plane: dict[str, Any] = {
         "tilt_deg": float(climate.get("tilt_deg", 36.0)),
         "azimuth_deg": float(climate.get("azimuth_deg", 180.0)),
         "shading": float(climate.get("shading", 1.0)),
     }
-    loaded = harvest.Panel.load(panel)
+    loaded = _panel(panel)
     if "latitude_deg" in climate:
         year = harvest.clear_sky(
             float(climate["latitude_deg"]),
@@ -179,6 +201,11 @@ def _computed(climate: Mapping[str, Any], panel: str) -> Light:
         year = harvest.sunlight("01-01", days=DAYS, step_s=HOUR_S, panel=loaded, weather=weather, **plane)
     ends = harvest.bounds(loaded, year.irradiance_w_m2)
     return Light(panel, year.time_s, year.power_w, year.provenance, ends)
+
+
+@places.cached
+def _panel(part: str) -> harvest.Panel:
+    return harvest.Panel.load(part)
 
 
 # --- Harvested supplies ----------------------------------------------------------------------
@@ -225,8 +252,7 @@ class Harvested:
     @property
     def panel_w(self) -> float:
         """Return the panel's rated power."""
-        facts = parts("panel")[self.panel]["panel"]
-        return float(facts["v_mp_v"]) * float(facts["i_mp_mA"]) * 1e-3
+        return _panel(self.panel).engine.rated_w
 
     def table(self) -> dict[str, Any]:
         """Return the table [supply] of a scenario."""
@@ -310,6 +336,21 @@ def harvested(
                 continue
             found += [replace(made, panel=panel) for panel in _chosen(parts("panel"), allow.get("panels"))]
     return found, refused
+
+
+def lit(some: Sequence[Harvested], requirements: Requirements) -> tuple[list[Harvested], list[str]]:
+    """Leave out panels that are told by indoor light where the climate's lies outside of their tables, and say so."""
+    climate = requirements.climate or {}
+    told: dict[str, str] = {}
+    for panel in sorted({s.panel for s in some if _panel(s.panel).in_lux}):
+        if "lux" in climate:
+            try:
+                light(requirements, panel)
+            except SunsealError as e:
+                told[panel] = str(e)
+        elif "constant_w" not in climate and "trace" not in climate:
+            told[panel] = f"{panel}: its datasheet tells it in lux, under indoor light, and not in the sun"
+    return [s for s in some if s.panel not in told], list(told.values())
 
 
 def _supply(

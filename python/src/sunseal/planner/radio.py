@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a message costs on the air, by a radio's currents and the link layer (docs/reference/link.md).
 
-How long a packet lasts is the engine's to say (`sunseal_radio::MessagePart`): bits at a rate, or LoRa's symbols. A body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is
-the bare product of bits and power as Piotrowski 2006 has it, for the reproduction alone.
+How long a packet lasts is the engine's to say (`sunseal_radio::MessagePart`): bits at a rate, or LoRa's symbols. A
+body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is the
+bare product of bits and power as Piotrowski 2006 has it, for the reproduction alone.
 """
 
 from __future__ import annotations

@@ -497,7 +497,7 @@ def _more_light(everything: sweep.Field, asked: Asked | None) -> Relaxation:
         return f"{told} times" if field_of is scaled else told
 
     field_of = brighter
-    if key == "shading" and ("trace" in climate or base * least > 1.0):
+    if key == "shading" and ("trace" in climate or "lux" in climate or base * least > 1.0):
         field_of, wish, base = scaled, "what the climate gives", 1.0
     if asked is None:
         return _again("light", wish, base * least, True, lambda v: field_of(None, v), tell, key)

@@ -35,13 +35,13 @@ def of_parts(parts: Iterable[str], vcc_v: float) -> Sensors:
         idle = next((current_ua[state] for state in IDLE if state in current_ua), None)
         if idle is None or "convert" not in current_ua or "convert_ms" not in told:
             raise SunsealError(
-                f"{part} cannot be priced as a sensor: its file needs [peripheral] with convert_ms, and current_uA with "
-                f"`convert` and one of {', '.join(IDLE)}"
+                f"{part} cannot be priced as a sensor: its file needs [peripheral] with convert_ms, and current_uA "
+                f"with `convert` and one of {', '.join(IDLE)}"
             )
         if not told["vcc_min_v"] <= vcc_v <= told["vcc_max_v"]:
             raise SunsealError(
-                f"{part} works at {told['vcc_min_v']:g} to {told['vcc_max_v']:g} V, and the rail has {vcc_v:g} V; take "
-                "another supply by `--vcc`"
+                f"{part} works at {told['vcc_min_v']:g} to {told['vcc_max_v']:g} V, and the rail has {vcc_v:g} V; "
+                "take another supply by `--vcc`"
             )
         takes_s = told["convert_ms"] * 1e-3
         idle_w += idle * 1e-6 * vcc_v

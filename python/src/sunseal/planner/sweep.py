@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -702,6 +702,10 @@ def field(
         if requirements.climate is not None
         else ([], [])
     )
+    harvested = _bounded(requirements, harvested, refused)
+    if requirements.climate is not None:
+        harvested, dark = supply.lit(harvested, requirements)
+        refused = [*refused, *dark]
     frame = points(requirements, progress) if frame is None else frame
     table = loads(requirements, frame)
     if table.empty:
@@ -713,11 +717,39 @@ def field(
     batteries = []
     if requirements.lifetime_s is not None:
         batteries = supply.batteries(requirements.allow, sorted(table.board.unique()), requirements.temperature_c)
+        batteries = _bounded(requirements, batteries, refused)
     if not harvested and not batteries:
         raise SunsealError(f"`{requirements.name}`: the allowed parts make no supply: {'; '.join(refused)}")
     if requirements.weights["prices"]:
         _priced(requirements, table, [*harvested, *batteries])
     return Field(requirements, table, harvested, batteries, lights, carried, refused, frame)
+
+
+S = TypeVar("S", supply.Harvested, supply.Battery)
+
+
+def _bounded(requirements: Requirements, supplies: list[S], refused: list[str]) -> list[S]:
+    """Leave out what is too heavy or too large, and what nobody says that of; the reasons go to `refused`.
+
+    Stores and panels count; chips weigh some hundredths of a gram.
+    """
+    found = supplies
+    for key, bound in (("mass_g", requirements.mass_g), ("volume_cm3", requirements.volume_cm3)):
+        if bound is None:
+            continue
+        facts = {p: boards.part(p) for s in found for p in s.parts}
+        told = {p: f.get(key) for p, f in facts.items() if {"capacitor", "cell", "panel"} & f.keys()}
+        unknown_of = sorted(p for p, value in told.items() if value is None)
+        refused += [f"{p}: its file has no {key}, so it cannot be held against bounds.{key}" for p in unknown_of]
+        kept = []
+        for one in (s for s in found if not set(unknown_of) & set(s.parts)):
+            whole = sum(float(told.get(p) or 0.0) for p in one.parts)
+            if whole <= bound:
+                kept.append(one)
+            else:
+                refused.append(f"{one.name}: {key} is {whole:g}, and bounds.{key} {bound:g}")
+        found = kept
+    return found
 
 
 def _priced(

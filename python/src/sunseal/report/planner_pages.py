@@ -282,6 +282,14 @@ def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
         page.section("What would have to give way", "Each requirement alone.", table(("smallest relaxation",), rows))
     else:
         _chosen(page, plan, best)
+        if plan.beside:
+            others = [(other.name, SURE[other.holds], other.words) for other in plan.beside]
+            page.section(
+                "Beside the cheapest",
+                "The cheapest that holds at the low end of everything uncertain, where the choice does not, and much "
+                "more margin for little more cost.",
+                table(("", "at the low end", ""), others),
+            )
     if confirmed is not None:
         _confirmed(page, confirmed)
     page.section(

@@ -281,7 +281,7 @@ def day_file(day: Day, path: Path, title: str = "One simulated day of the harves
             f"{name} {volts:.2f} V",
             (1, volts),
             xycoords=("axes fraction", "data"),
-            xytext=(-2, -9),
+            xytext=(-2, 3 if volts == max(day.thresholds_v.values()) else -9),
             textcoords="offset points",
             ha="right",
             fontsize=8,

@@ -93,6 +93,8 @@ def as_printed(r: Reproduction) -> Markup | None:
 
 def charts_of(r: Reproduction) -> list[Chart]:
     """Draw a table: a figure as the paper has it, anything else as ours over published."""
+    if any(_kind(r, raw) == "metered" for raw in r.raw["row"]):
+        return [_meter(r)]
     if "figure" not in r.id:
         compared = _compared(r.rows)
         return [ratios(compared) if len(compared) <= BARS_MAX else scatter(compared)] if compared else []
@@ -203,6 +205,19 @@ def _curves(r: Reproduction) -> Chart:
         x, y, text = [a[0] for a in at], [a[1] for a in at], [a[2] for a in at]
         marks.append(Trace(name, x, y, color, "markers", mark=mark, size=11, text=text))
     return Chart(drawn.x, drawn.y, [*drawn.traces, *marks], title=drawn.title, bands=drawn.bands, height=460)
+
+
+def _meter(r: Reproduction) -> Chart:
+    """Draw what an operation takes over the clock, and what the thesis's measurement unit reads of it."""
+    raw = next(raw for raw in r.raw["row"] if _kind(r, raw) == "metered")
+    power = str(raw.get("power_set", r.raw["power_set"]))
+    found = published.metered(raw["workload"], tuple(raw["variant"]), power, r.board, raw["vcc_v"])
+    traces = []
+    for name, color, i in (("taken by the chip", plots.STORE, 0), ("read by the thesis's meter", plots.BAD, 1)):
+        y = [raw["cycles"] * reading[i] / reading[2] for reading in found.values()]
+        traces.append(Trace(name, list(found), y, color, "lines+markers"))
+    title = "The meter clips at 5 mA: the highest clock is cheapest to it, not to the chip"
+    return Chart(Axis("clock", "Hz"), Axis("energy of a signature", "J", zero=True), traces, title=title, height=420)
 
 
 def _energy_at(points: Sequence[dict[str, Any]], raw: dict[str, Any], hz: float) -> float:

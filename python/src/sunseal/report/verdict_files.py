@@ -43,7 +43,7 @@ def junit(verdict: Verdict) -> str:
         if case.word == "findings":
             lines = "\n".join(f"{f.told}{f' [{f.place}]' if f.place else ''}" for f in case.findings)
             failure = ElementTree.SubElement(
-                told, "failure", message=_text(case.findings[0].told), type=case.findings[0].rule
+                told, "failure", message=_text(case.findings[0].told), type=_text(case.findings[0].rule)
             )
             failure.text = _text(lines)
         elif case.word == "undecided":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Timer/Counters 0 and 2 (8 bits) and 1 and 3 (16 bits), with their prescalers. The counter is not stepped: it follows
-//! from ticks. Output pins do not move; phase correct modes and clocks from pins are refused.
+//! from ticks. Output pins do not move; clocks from pins are refused.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -39,6 +39,20 @@ enum Mode {
     /// Clear on compare match, the top in OCRnA or ICRn.
     Ctc,
     FastPwm,
+    /// Up to the top and down again; new compare values are taken over at the top.
+    PhaseCorrect,
+    /// The same, but they are taken over at the bottom.
+    PhaseAndFrequencyCorrect,
+}
+
+impl Mode {
+    fn turns(self) -> bool {
+        matches!(self, Self::PhaseCorrect | Self::PhaseAndFrequencyCorrect)
+    }
+
+    fn buffers(self) -> bool {
+        self == Self::FastPwm || self.turns()
+    }
 }
 
 /// A prescaler: its ten bits count from `origin`; held by TSM it and its timers stand still.
@@ -61,6 +75,8 @@ pub(crate) struct Timer {
     icr: u16,
     temp: u8,
     count: u16,
+    /// On the way down in a mode that turns.
+    falling: bool,
     /// The tick at which the counter held `count`.
     at: u64,
     /// TCNTn was written: the compare match of the next timer clock is blocked.
@@ -107,8 +123,16 @@ impl Timer {
         let max = self.max();
         Some(match (self.wide, self.wgm()) {
             (_, 0) => (Mode::Normal, max),
+            (false, 1) => (Mode::PhaseCorrect, max),
             (false, 2) => (Mode::Ctc, self.ocr[0]),
             (false, 3) => (Mode::FastPwm, max),
+            (true, 1) => (Mode::PhaseCorrect, 0x00FF),
+            (true, 2) => (Mode::PhaseCorrect, 0x01FF),
+            (true, 3) => (Mode::PhaseCorrect, 0x03FF),
+            (true, 8) => (Mode::PhaseAndFrequencyCorrect, self.icr),
+            (true, 9) => (Mode::PhaseAndFrequencyCorrect, self.ocr[0]),
+            (true, 10) => (Mode::PhaseCorrect, self.icr),
+            (true, 11) => (Mode::PhaseCorrect, self.ocr[0]),
             (true, 4) => (Mode::Ctc, self.ocr[0]),
             (true, 12) => (Mode::Ctc, self.icr),
             (true, 5) => (Mode::FastPwm, 0x00FF),
@@ -121,7 +145,7 @@ impl Timer {
     }
 
     fn top_is_icr(&self) -> bool {
-        self.wide && matches!(self.wgm(), 12 | 14)
+        self.wide && matches!(self.wgm(), 8 | 10 | 12 | 14)
     }
 
     fn divider(&self, prescaler: Prescaler) -> u64 {
@@ -157,6 +181,18 @@ impl Timer {
         let mut ramps = 0;
         while left > 0 {
             let Some((mode, top)) = self.mode() else { return };
+            if mode.turns() && top == 0 {
+                self.count = 0;
+                return;
+            }
+            if mode.turns() {
+                left -= self.turn(left, mode, top);
+                ramps += 1;
+                if ramps > 5 {
+                    left %= 2 * u64::from(top).max(1);
+                }
+                continue;
+            }
             let end = self.end(mode, top);
             let whole = u64::from(end - self.count) + 1;
             let part = left.min(whole);
@@ -191,6 +227,83 @@ impl Timer {
         }
     }
 
+    /// Counts on in a mode that turns, at most to where it turns next; answers by how much. A flag comes with the clock
+    /// that leaves the value it stands for (2467X, timing diagrams of the timers).
+    fn turn(&mut self, left: u64, mode: Mode, top: u16) -> u64 {
+        let (taken, flags) = self.leaves(left, mode, top);
+        self.flags |= flags;
+        self.blocked = false;
+        if self.falling {
+            self.count -= taken as u16;
+            if self.count == 0 {
+                self.falling = false;
+                if mode == Mode::PhaseAndFrequencyCorrect {
+                    self.update_buffers();
+                }
+            }
+        } else {
+            self.count += taken as u16;
+            if self.count >= top {
+                self.falling = true;
+                if mode == Mode::PhaseCorrect {
+                    self.update_buffers();
+                }
+            }
+        }
+        taken
+    }
+
+    /// Clocks of `left` up to the next turn, and the flags of the values that the counter leaves by them.
+    fn leaves(&self, left: u64, mode: Mode, top: u16) -> (u64, u8) {
+        debug_assert!(mode.turns());
+        // A top that is passed already is turned at.
+        let whole = if self.falling { self.count } else { top.saturating_sub(self.count) };
+        if whole == 0 {
+            return (0, 0);
+        }
+        let taken = left.min(whole.into()) as u16;
+        let mut flags = 0;
+        for i in 0..self.channels() {
+            let ahead = if self.falling {
+                self.count.checked_sub(self.ocr[i])
+            } else {
+                self.ocr[i].checked_sub(self.count)
+            };
+            let is_blocked = self.blocked && ahead == Some(0);
+            if ahead.is_some_and(|n| n < taken) && !is_blocked {
+                flags |= OCFA << i;
+            }
+        }
+        if !self.falling && self.count == 0 {
+            flags |= TOV;
+        }
+        if self.falling && self.count >= top && self.top_is_icr() {
+            flags |= ICF;
+        }
+        (taken.into(), flags)
+    }
+
+    /// Clocks until a flag among `wanted` is set in a mode that turns.
+    fn until_flag(&self, wanted: u8) -> Option<u64> {
+        let (mut then, mut passed) = (self.clone(), 0);
+        // A ramp, and both of a whole period behind it, with the turns between.
+        for _ in 0..8 {
+            let (mode, top) = then.mode()?;
+            let (whole, flags) = then.leaves(u64::MAX, mode, top);
+            if flags & wanted != 0 {
+                let sets = |n: u64| then.leaves(n, mode, top).1 & wanted != 0;
+                let (mut least, mut most) = (1, whole);
+                while least < most {
+                    let middle = (least + most) / 2;
+                    if sets(middle) { most = middle } else { least = middle + 1 }
+                }
+                return Some(passed + least);
+            }
+            passed += then.turn(u64::MAX, mode, top);
+        }
+        None
+    }
+
     fn update_buffers(&mut self) {
         for (ocr, buffer) in self.ocr.iter_mut().zip(&mut self.buffer) {
             *ocr = buffer.take().unwrap_or(*ocr);
@@ -213,6 +326,14 @@ impl Timer {
             return capture;
         }
         let (mode, top) = self.mode()?;
+        let at = |clocks: u64| {
+            let taps = self.at.saturating_sub(prescaler.origin) / divider;
+            let tick = prescaler.origin + (taps + clocks) * divider;
+            Some(capture.map_or(tick, |c| c.min(tick)))
+        };
+        if mode.turns() {
+            return self.until_flag(wanted).map_or(capture, at);
+        }
         let end = self.end(mode, top);
         let left = u64::from(end - self.count) + 1;
         let mut next = u64::MAX;
@@ -241,9 +362,7 @@ impl Timer {
         if next == u64::MAX {
             return capture;
         }
-        let taps = self.at.saturating_sub(prescaler.origin) / divider;
-        let tick = prescaler.origin + (taps + next) * divider;
-        Some(capture.map_or(tick, |c| c.min(tick)))
+        at(next)
     }
 
     /// The counter goes on from tick `tick` of another clock, or of the same behind a pause.
@@ -339,7 +458,7 @@ impl Timer {
             }
             Reg::TcntH | Reg::OcrH(_) | Reg::IcrH => self.temp = value,
             Reg::OcrL(i) => match self.mode() {
-                Some((Mode::FastPwm, _)) => self.buffer[i] = Some(whole),
+                Some((mode, _)) if mode.buffers() => self.buffer[i] = Some(whole),
                 _ => self.ocr[i] = whole,
             },
             Reg::IcrL => {
@@ -357,16 +476,15 @@ impl Timer {
     fn check_mode(&mut self, cx: &Cx<'_>) -> Result<(), Fault> {
         match self.mode() {
             Some((mode, _)) => {
-                if mode != Mode::FastPwm {
+                if !mode.buffers() {
                     self.update_buffers();
                 }
+                self.falling &= mode.turns();
                 Ok(())
             }
             // The bits of a 16-bit timer come in two registers: what is reserved in between must not run.
             None if self.tccrb & 7 == 0 => Ok(()),
-            None => Err(cx.refuse(
-                "phase correct and reserved waveform modes are not modelled; use normal, CTC or fast PWM mode",
-            )),
+            None => Err(cx.refuse("waveform generation mode 13 (WGMn3:0) is reserved")),
         }
     }
 }
@@ -406,6 +524,34 @@ mod tests {
         assert_eq!((t.count, t.flags), (0, TOV));
     }
 
+    /// Timer 2 phase correct, by 2467X, phase correct PWM mode: up to 0xFF and down, 510 clocks a period; compare values are taken
+    /// over at the top, TOV comes at the bottom.
+    #[test]
+    fn phase_correct_it_counts_up_and_down() {
+        let mut t = timer(2, 0x41, 100);
+        let mut counts = Vec::new();
+        let mut set = Vec::new();
+        for tick in 1..=1020 {
+            t.flags = 0;
+            t.advance(tick, FREE);
+            counts.push(t.count);
+            if t.flags != 0 {
+                set.push((tick, t.flags));
+            }
+            if tick == 120 {
+                t.buffer[0] = Some(50);
+            }
+        }
+        assert_eq!(counts[253..258], [254, 255, 254, 253, 252]);
+        assert_eq!(counts[507..513], [2, 1, 0, 1, 2, 3]);
+        // From a start at 0, which is a bottom: 100 on the way up, then 50 down, up and down.
+        let (down, up) = (255 + 205 + 1, 510 + 50 + 1);
+        assert_eq!(
+            set,
+            [(1, TOV), (101, OCFA), (down, OCFA), (511, TOV), (up, OCFA), (down + 510, OCFA)]
+        );
+    }
+
     /// next_flag against advance, tick by tick, over modes, taps, values and writes of the counter.
     #[test]
     fn the_next_flag_is_the_one_that_advancing_finds() {
@@ -413,6 +559,9 @@ mod tests {
             (2, 0, 0x01),
             (2, 0, 0x0A),
             (2, 0, 0x49),
+            (2, 0, 0x41),
+            (1, 1, 0x02),
+            (1, 3, 0x11),
             (1, 0, 0x01),
             (1, 0, 0x09),
             (1, 1, 0x0A),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! General-purpose timers TIM2 to TIM5 (RM0351 chapter 31): counting up by a prescaled clock, update and compare
-//! interrupts. No pin moves.
+//! General-purpose timers TIM2 to TIM5 (RM0351 chapter 31): counting up, down and centre-aligned by a prescaled clock,
+//! update and compare interrupts. No pin moves.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -11,7 +11,13 @@ use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
-const CR1_KNOWN: u32 = TIM_CR1_CEN | TIM_CR1_UDIS | TIM_CR1_URS | TIM_CR1_OPM | TIM_CR1_ARPE;
+const CR1_KNOWN: u32 = TIM_CR1_CEN
+    | TIM_CR1_UDIS
+    | TIM_CR1_URS
+    | TIM_CR1_OPM
+    | TIM_CR1_DIR
+    | TIM_CR1_CMS
+    | TIM_CR1_ARPE;
 const INTERRUPTS: u32 = 0x1F;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,15 +57,62 @@ impl Tim {
         self.cr1 & TIM_CR1_CEN != 0 && self.arr != 0
     }
 
-    /// Counts from now until the counter is next at `value`; none if it never is.
-    fn until(&self, value: u32) -> Option<u64> {
-        let (cnt, arr, value) = (u64::from(self.cnt), u64::from(self.arr), u64::from(value));
-        // A count above ARR goes on to the end of the counter.
-        let wraps = if cnt <= arr { arr + 1 } else { u64::from(self.most) + 1 };
-        if value > cnt && value < wraps {
-            Some(value - cnt)
-        } else {
-            (value <= arr).then(|| wraps - cnt + value)
+    /// Centre-aligned: up to ARR and down again.
+    fn is_centred(&self) -> bool {
+        self.cr1 & TIM_CR1_CMS != 0
+    }
+
+    fn falls(&self) -> bool {
+        self.cr1 & TIM_CR1_DIR != 0
+    }
+
+    /// Counts until the next update event: behind ARR counting up, behind 0 counting down; centre-aligned at both turns.
+    fn until_update(&self) -> u64 {
+        let (cnt, arr) = (u64::from(self.cnt), u64::from(self.arr));
+        match (self.is_centred(), self.falls()) {
+            // A count above ARR goes on to the end of the counter.
+            (false, false) if cnt <= arr => arr + 1 - cnt,
+            (false, false) => u64::from(self.most) + 1 - cnt,
+            (false, true) => cnt + 1,
+            (true, false) => arr.saturating_sub(cnt).max(1),
+            (true, true) => cnt.max(1),
+        }
+    }
+
+    /// Counts up to the next update in which the counter meets compare register `i`, such that its flag is set; none
+    /// if it does not. Centre-aligned, ARR belongs to the way down and 0 to the way up (RM0351 section 31.3.2).
+    fn until_match(&self, i: usize) -> Option<u64> {
+        let (cnt, arr, ccr) = (u64::from(self.cnt), u64::from(self.arr), u64::from(self.ccr[i]));
+        let turn = self.until_update();
+        let (up, down) = match (self.cr1 & TIM_CR1_CMS) >> 5 {
+            0 => (true, true),
+            mode => (mode & 2 != 0, mode & 1 != 0),
+        };
+        match (self.is_centred(), self.falls()) {
+            (false, false) if ccr == 0 => Some(turn),
+            (false, false) => (ccr > cnt && ccr < cnt + turn).then(|| ccr - cnt),
+            (false, true) if ccr == arr => Some(turn),
+            (false, true) => (ccr < cnt).then(|| cnt - ccr),
+            (true, false) if ccr == arr => down.then_some(turn),
+            (true, false) => (up && ccr > cnt && ccr < arr).then(|| ccr - cnt),
+            (true, true) if ccr == 0 => up.then_some(turn),
+            (true, true) => (down && ccr < cnt).then(|| cnt - ccr),
+        }
+    }
+
+    /// Counts on, at most to the next update.
+    fn step(&mut self, counts: u64) {
+        let turns = counts == self.until_update();
+        self.cnt = match (self.is_centred(), self.falls(), turns) {
+            (false, false, true) => 0,
+            (false, true, true) => self.arr,
+            (true, false, true) => self.arr,
+            (true, true, true) => 0,
+            (_, false, false) => self.cnt + counts as u32,
+            (_, true, false) => self.cnt - counts as u32,
+        };
+        if turns && self.is_centred() {
+            self.cr1 ^= TIM_CR1_DIR;
         }
     }
 
@@ -83,22 +136,34 @@ impl Tim {
                 self.origin = ticks;
                 return;
             }
-            let counts = ticks.saturating_sub(self.origin) / prescaler;
-            let first = self.until(0).unwrap_or(u64::MAX);
-            // Up to the update, which may change how it counts on.
-            let stop = self.cr1 & TIM_CR1_OPM != 0
-                || (self.psc, self.arr) != (self.psc_next, self.arr_next);
-            let now = if stop { counts.min(first) } else { counts };
-            for (i, ccr) in self.ccr.iter().enumerate() {
-                if self.until(*ccr).is_some_and(|n| n <= now) {
+            let mut counts = ticks.saturating_sub(self.origin) / prescaler;
+            let steady = self.cr1 & TIM_CR1_OPM == 0
+                && (self.psc, self.arr) == (self.psc_next, self.arr_next)
+                && self.cnt <= self.arr;
+            let whole = u64::from(self.arr) + 1;
+            let whole = if self.is_centred() { 2 * (whole - 1) } else { whole };
+            if steady && counts > 3 * whole {
+                // Two whole periods set every flag that there is to set.
+                let passed = (counts / whole - 2) * whole;
+                self.origin += passed * prescaler;
+                counts -= passed;
+            }
+            let turn = self.until_update();
+            let now = counts.min(turn);
+            for i in 0..self.ccr.len() {
+                if self.until_match(i).is_some_and(|n| n <= now) {
                     self.sr |= 2 << i;
                 }
             }
-            let updated = first <= now;
+            let updated = now == turn;
             if updated && self.cr1 & TIM_CR1_UDIS == 0 {
                 self.sr |= TIM_SR_UIF;
+                // Before the counter is loaded with ARR, counting down.
+                self.arr = self.arr_next;
             }
-            self.cnt = self.after(now);
+            if now != 0 {
+                self.step(now);
+            }
             self.origin += now * prescaler;
             if updated && self.cr1 & TIM_CR1_UDIS == 0 {
                 self.update();
@@ -112,22 +177,34 @@ impl Tim {
         }
     }
 
-    /// The counter so many counts on.
-    fn after(&self, counts: u64) -> u32 {
-        let first = self.until(0).unwrap_or(u64::MAX);
-        if counts < first {
-            return (u64::from(self.cnt) + counts) as u32;
+    /// Counts until a flag among `fresh` is set, or until an update that changes how it counts on.
+    fn until_flag(&self, fresh: u32) -> Option<u64> {
+        let changes = (self.psc, self.arr) != (self.psc_next, self.arr_next);
+        let (mut ahead, mut passed) = (self.clone(), 0);
+        // Up, down, and up again from a place between.
+        for _ in 0..3 {
+            let turn = ahead.until_update();
+            let matches = (0..4).filter(|i| fresh & 2 << i != 0);
+            let matches = matches.filter_map(|i| ahead.until_match(i));
+            let update = (fresh & TIM_SR_UIF != 0 || changes && fresh & 0x1E != 0).then_some(turn);
+            if let Some(n) = matches.chain(update).min() {
+                return Some(passed + n);
+            }
+            passed += turn;
+            ahead.step(turn);
         }
-        ((counts - first) % (u64::from(self.arr) + 1)) as u32
+        None
     }
 
     fn write_cr1(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let new = merge(self.cr1, value, mask);
-        only(new, CR1_KNOWN, "of the timers only counting up is modelled", cx)?;
+        only(new, CR1_KNOWN, "clock division and the remap of UIF are not modelled", cx)?;
         if new & TIM_CR1_CEN != 0 && !self.clock.is_running() {
             return Err(cx.refuse("the timer's clock is off"));
         }
-        self.cr1 = new;
+        // Centre-aligned the direction is the counter's own, and cannot be written (RM0351, TIMx_CR1).
+        let own = if new & self.cr1 & TIM_CR1_CMS != 0 { TIM_CR1_DIR } else { 0 };
+        self.cr1 = new & !own | self.cr1 & own;
         self.sync(cx.now);
         Ok(())
     }
@@ -174,7 +251,12 @@ impl Block<Stm32> for Tim {
                 self.sr |= bits & 0x1E;
                 if bits & 1 != 0 {
                     self.update();
-                    (self.cnt, self.origin) = (0, self.clock.ticks_at(cx.now));
+                    let edge_down = self.falls() && !self.is_centred();
+                    self.cnt = if edge_down { self.arr } else { 0 };
+                    if self.is_centred() {
+                        self.cr1 &= !TIM_CR1_DIR;
+                    }
+                    self.origin = self.clock.ticks_at(cx.now);
                     if self.cr1 & (TIM_CR1_URS | TIM_CR1_UDIS) == 0 {
                         self.sr |= TIM_SR_UIF;
                     }
@@ -221,15 +303,7 @@ impl Block<Stm32> for Tim {
         if !self.runs() {
             return None;
         }
-        let fresh = self.dier & !self.sr;
-        // An update that changes how it counts on comes first.
-        let changes = (self.psc, self.arr) != (self.psc_next, self.arr_next);
-        let update = (fresh & TIM_SR_UIF != 0 || changes && fresh & 0x1E != 0)
-            .then(|| self.until(0))
-            .flatten();
-        let compares = self.ccr.iter().enumerate().filter(|(i, _)| fresh & 2 << i != 0);
-        let compares = compares.filter_map(|(_, ccr)| self.until(*ccr));
-        self.time_of(compares.chain(update).min()?)
+        self.time_of(self.until_flag(self.dier & !self.sr)?)
     }
 
     fn advance(&mut self, _: &(), t: Picos) {
@@ -275,6 +349,49 @@ mod tests {
         t.cr1 |= TIM_CR1_OPM;
         t.sync(us(1000));
         assert_eq!((t.cnt, t.cr1 & TIM_CR1_CEN), (0, 0), "one pulse, and it stands");
+    }
+
+    /// Counts and flags by tick, as figures 325 (down) and 331 (centre-aligned, ARR = 6) of RM0351 draw them.
+    #[test]
+    fn it_counts_down_and_up_and_down() {
+        let shown = |cr1: u32, arr: u32, ticks: u128| -> Vec<u32> {
+            let mut t = timer(arr, 0);
+            (t.cr1, t.cnt) = (TIM_CR1_CEN | cr1, 4);
+            (0..ticks)
+                .map(|n| {
+                    t.sync(us(n));
+                    t.cnt
+                })
+                .collect()
+        };
+        assert_eq!(shown(TIM_CR1_DIR, 9, 9), [4, 3, 2, 1, 0, 9, 8, 7, 6]);
+        let centred = [4, 3, 2, 1, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3];
+        assert_eq!(shown(TIM_CR1_CMS | TIM_CR1_DIR, 6, 14), centred);
+        // When each flag comes: update at each turn, a match on the ways that CMS says.
+        let due = |cms: u32, flag: u32, sought: usize| -> Vec<u128> {
+            let mut t = timer(6, 0);
+            (t.cr1, t.dier, t.ccr[0]) = (TIM_CR1_CEN | cms << 5, flag, 2);
+            let mut at = Vec::new();
+            while at.len() < sought {
+                let next = t.due(&()).unwrap();
+                at.push(next.0 / 1_000_000);
+                t.sync(next);
+                assert_eq!(t.sr & flag, flag);
+                t.sr = 0;
+            }
+            at
+        };
+        assert_eq!(due(3, TIM_SR_UIF, 4), [6, 12, 18, 24]);
+        assert_eq!(due(1, 2, 3), [10, 22, 34], "on the way down");
+        assert_eq!(due(2, 2, 3), [2, 14, 26], "on the way up");
+        assert_eq!(due(3, 2, 4), [2, 10, 14, 22], "on both");
+        // A long look away ends where short ones do.
+        let mut far = timer(6, 0);
+        (far.cr1, far.ccr[1]) = (TIM_CR1_CEN | TIM_CR1_CMS, 5);
+        let mut near = far.clone();
+        far.sync(us(12_345));
+        (0..=12_345).for_each(|n| near.sync(us(n)));
+        assert_eq!((far.cnt, far.falls(), far.sr), (near.cnt, near.falls(), near.sr));
     }
 
     #[test]

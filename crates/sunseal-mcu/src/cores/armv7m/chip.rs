@@ -162,6 +162,10 @@ impl<S: Around> Chip for CortexM<S> {
         self.soc.pins_may_wake(self.masks())
     }
 
+    fn works_on(&self) -> bool {
+        self.soc.works_on()
+    }
+
     fn next_event(&self) -> Option<Picos> {
         self.soc.next_event()
     }

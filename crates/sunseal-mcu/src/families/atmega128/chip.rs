@@ -169,6 +169,12 @@ impl Chip for Avr {
         self.cpu.interrupts_enabled() && self.soc.regs.pins_may_interrupt()
     }
 
+    fn works_on(&self) -> bool {
+        let r = &self.soc.regs;
+        r.usarts.iter().any(|u| u.next_event().is_some())
+            || r.spi.next_event().or(r.twi.next_event()).is_some()
+    }
+
     fn next_event(&self) -> Option<Picos> {
         self.soc.next_event()
     }

@@ -25,7 +25,7 @@ use crate::blocks::avr::twi::Twi;
 use crate::blocks::avr::usart::{self, Source, Usart};
 use crate::blocks::avr::watchdog::Watchdog;
 use crate::blocks::avr::{Clocks, Cx, Window};
-use crate::clock::{Line, splitmix64};
+use crate::clock::{Line, retune_together, splitmix64};
 use crate::common::{Common, Drive, Exchange, OnBus, UartByte};
 use crate::cores::by_cpu;
 use crate::cores::msp430::Image;
@@ -646,7 +646,7 @@ impl Soc {
         };
         let fault = |what: String| Some(Fault::device(DATA_SPACE | u32::from(at::ADMUX), what));
         let Some(volts) = volts else {
-            self.common.pending_fault = fault(crate::common::no_voltage("ADC channel ", mux));
+            self.common.pending_fault = fault(crate::common::no_voltage("ADC channel ", &[mux]));
             return;
         };
         let reference_v = match reference {
@@ -753,9 +753,7 @@ impl Soc {
         r.sleep = None;
         r.asynchronous = Asynchronous::default();
         r.clocks.cpu.restart(now, cycles);
-        for line in [&mut r.clocks.adc, &mut r.clocks.io] {
-            line.restart(now, line.ticks_at(now));
-        }
+        r.clocks.cpu.join(&r.clocks.io);
         r.xdiv = 0;
         let aborted = r.spm.cut();
         let spm_was_busy = r.spm.rww_busy;

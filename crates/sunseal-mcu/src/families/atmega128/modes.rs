@@ -19,12 +19,13 @@ impl Soc {
         let asy_hz = if asy_on { r.tosc_hz } else { 0 };
         r.cpu_hz = (hz / div).max(1);
         let l = &mut r.clocks;
-        l.adc.retune(now, if adc_on { hz } else { 0 }, div, None);
-        l.io.retune(now, if io_on { hz } else { 0 }, div, None);
+        let at = |on: bool| (if on { hz } else { 0 }, div, None);
         // While the CPU sleeps its line is put right at wake-up.
-        if cpu_on {
-            l.cpu.retune(now, hz, div, None);
-        }
+        let cpu = if cpu_on { at(true) } else { l.cpu.rate() };
+        retune_together(
+            now,
+            &mut [(&mut l.adc, at(adc_on)), (&mut l.io, at(io_on)), (&mut l.cpu, cpu)],
+        );
         l.asy.retune(now, asy_hz, 1, None);
         // Its period lies on a line through the two supplies of the table.
         let w = &facts.watchdog;
@@ -110,13 +111,16 @@ impl Soc {
         let facts = Arc::clone(&self.facts);
         let (hz, startup, _) = self.regs.source(&facts).unwrap_or((1_000_000, 6, 0.0));
         let freq_hz = (hz / self.regs.divider()).max(1);
-        let l = &self.regs.clocks;
-        let start = match mode {
-            Sleep::Idle | Sleep::AdcNoiseReduction => l.adc.time_of(l.adc.tick_not_before(now)),
-            Sleep::PowerDown | Sleep::PowerSave => now + Picos::of_ticks(startup, freq_hz),
-            Sleep::Standby | Sleep::ExtendedStandby => {
-                now + Picos::of_ticks(facts.startup.standby_ck, freq_hz)
-            }
+        let l = &mut self.regs.clocks;
+        let start = if mode.keeps_clock() {
+            l.cpu.join(&l.adc);
+            l.cpu.resume(now, 0, cycles)
+        } else {
+            let powered_down = matches!(mode, Sleep::PowerDown | Sleep::PowerSave);
+            let ticks = if powered_down { startup } else { facts.startup.standby_ck };
+            let start = now + Picos::of_ticks(ticks, freq_hz);
+            l.cpu.restart(start, cycles);
+            start
         };
         if !mode.keeps_clock() {
             // Meanwhile the oscillator runs and nothing else: standby.
@@ -130,12 +134,6 @@ impl Soc {
         }
         self.common.state.now_ps = start.0;
         self.regs.sleep = None;
-        let l = &mut self.regs.clocks;
-        for line in [&mut l.adc, &mut l.io] {
-            // One origin for all, so that their ticks fall together to the picosecond.
-            line.restart(start, line.ticks_at(start));
-        }
-        l.cpu.restart(start, cycles);
         self.update_clocks(start, cycles);
     }
 

@@ -36,7 +36,7 @@ use crate::common::ROOM_C;
 use crate::cores::msp430::{Env, Masked, Peripherals, READ, Store};
 use crate::device::{self, Device, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, ERASE, Family, WRITE, cx};
+use crate::families::msp430::{self, ERASE, Family, Net, WRITE, cx};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::pin::Pin;
@@ -233,6 +233,7 @@ pub(crate) struct F1xx {
     nmi: u32,
     /// Pins that feed capture inputs: timer, block, side.
     capture_pins: Vec<(Pin, usize, usize, usize)>,
+    net: Net,
     chip: Registers,
     fx: Effects,
     /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
@@ -253,10 +254,11 @@ impl F1xx {
     // ---- the converter
 
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
+        let asked = self.chip.blocks.adc.channels();
         let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         let (ports, sensor_v) = (&self.chip.blocks.ports, self.facts.adc12.sensor_25c_mv * 1e-3);
         let level = |pin| msp430::level(ports, PAIRS, pin);
-        let volts = msp430::adc12_volts(env, &sample, sensor_v, &level, at::ADC12CTL0);
+        let volts = msp430::adc12_volts(env, &sample, &asked, sensor_v, &level, at::ADC12CTL0);
         let Some(volts) = volts else { return };
         let refs = &self.facts.reference;
         let settle = us(refs.settle_ms * 1e3);
@@ -277,8 +279,18 @@ impl F1xx {
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let (b, lints) = (&mut self.chip.blocks, &mut env.common.state.lints);
+        self.net.written(i, &mut b.ports, &b.timers, lints, (at::P1OUT, cycles));
+        self.port_moved(env, i, now, cycles);
+    }
+
+    fn port_moved(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
         self.tell_outputs(env, i, now, cycles);
         self.feed_captures(now);
+    }
+
+    fn follow_outputs(&mut self, env: &mut Env, cycles: Cycles) {
+        msp430::follow_outputs!(self, env, cycles);
     }
 
     /// Pins handed to the timers by PxSEL feed their capture inputs; the others keep their last level.
@@ -314,12 +326,20 @@ impl Peripherals for F1xx {
             let timer = TIMERS.iter().position(|n| *n == c.timer)?;
             Some((c.signal.parse().ok()?, timer, usize::from(c.ccr), usize::from(c.input == "B")))
         });
+        let unit = |name: &str| match Blocks::trigger(name)? {
+            (Slot::timers(i), ccr) => Some((usize::from(i), usize::from(ccr))),
+            _ => None,
+        };
+        let net = Net::new(&dev, facts.pins.as_ref(), "adc12", PAIRS, unit);
+        let mut chip = Registers::new(&dev);
+        net.tell(&mut chip.blocks.timers);
         Self {
             // Registers lie where the whole family has them: see `place_of`.
             at: Places::of(&dev),
             nmi: dev.interrupt("nmi").unwrap_or(0),
             capture_pins: pins.collect(),
-            chip: Registers::new(&dev),
+            net,
+            chip,
             fx: Effects::default(),
             flash_hidden: false,
             facts,
@@ -419,6 +439,7 @@ impl Peripherals for F1xx {
             || b.dma.enabled()
                 && (b.dma.is_watching() || b.dma.has_work())
                 && self.next_event().is_some()
+            || b.adc.enabled() && b.adc.is_armed() && self.next_event().is_some()
             || (pins || b.usarts.iter().any(Usart::enabled)) && env.common.next_event().is_some()
             || self.pending_interrupt(env).is_some()
     }
@@ -426,6 +447,15 @@ impl Peripherals for F1xx {
     fn pins_may_wake(&self) -> bool {
         self.chip.blocks.ports[0].may_wake()
             || self.chip.blocks.timers.iter().any(TimerA::pins_may_wake)
+    }
+
+    fn works_on(&self) -> bool {
+        let (b, dma) = (&self.chip.blocks, &self.chip.blocks.dma);
+        (self.net.works_on(&b.ports, &b.timers)
+            || dma.is_watching()
+            || dma.has_work()
+            || b.usarts.iter().any(|s| s.next_event().is_some()))
+            && self.next_event().is_some()
     }
 
     fn next_event(&self) -> Option<Picos> {
@@ -452,6 +482,7 @@ impl Peripherals for F1xx {
             self.book_flash(env, now, cycles);
         }
         self.chip.blocks.advance(&self.chip.clocks, t);
+        self.follow_outputs(env, cycles);
         self.serial_events(env, t, cycles);
         self.adc_event(env, t, cycles);
         self.look_at_triggers();

@@ -67,13 +67,15 @@ impl F1xx {
             Source::Lfxt1 | Source::Xt2 => true,
         };
         let start = if ran_on {
-            let line = &self.chip.clocks.mclk;
-            if line.is_running() { line.time_of(line.tick_not_before(now)) } else { now }
+            let c = &mut self.chip.clocks;
+            c.mclk.join(&c.smclk);
+            c.mclk.resume(now, 0, cycles)
         } else {
-            now + us(facts.wake.dco_us)
+            let start = now + us(facts.wake.dco_us);
+            self.chip.clocks.mclk.restart(start, cycles);
+            start
         };
         env.common.state.now_ps = start.0;
-        self.chip.clocks.mclk.restart(start, cycles);
         self.update_clocks(env, start, cycles);
     }
 

@@ -110,6 +110,9 @@ impl F1xx {
         if std::mem::take(&mut self.fx.touched) {
             env.deadline = 0;
         }
+        if let Slot::timers(_) = slot {
+            self.follow_outputs(env, at);
+        }
         Ok(word >> shift & mask)
     }
 
@@ -145,6 +148,7 @@ impl F1xx {
         match slot {
             Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
             Slot::svs(_) => self.supervise(env, now),
+            Slot::timers(_) => self.follow_outputs(env, at),
             Slot::flash(_) => self.book_flash(env, now, at),
             // UTXIFGx falls with the write; where the shift register is free it rises again at once.
             Slot::usarts(i) if off == U0TXBUF => self.see_fall([4, 10][usize::from(i)]),
@@ -172,7 +176,7 @@ impl F1xx {
     ) {
         self.fx = Effects::default();
         // MCLK may have been at rest.
-        self.chip.clocks.mclk.restart(now, cycles);
+        self.chip.clocks.restart(now, cycles);
         env.mode = 0;
         // A reset aborts what the flash controller was doing.
         let aborted = self.chip.blocks.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);

@@ -33,7 +33,7 @@ use crate::clock::{Clocks, Jitter, Line, Rate, STILL};
 use crate::cores::msp430::{Env, Masked, Peripherals, Store, of_word};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, Family, cx};
+use crate::families::msp430::{self, Family, Net, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::Pin;
 use pmm::Pmm;
@@ -163,6 +163,7 @@ pub(crate) struct F5xx {
     at: Places,
     /// Vectors of the system and the user NMI.
     nmi: [u32; 2],
+    net: Net,
     chip: Registers,
     fx: Effects,
     /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
@@ -175,11 +176,14 @@ impl F5xx {
     msp430::mapped_inherent!();
 
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
+        let asked = self.chip.blocks.adc.channels();
         let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         let base = self.at.adc[0].base;
         let (ports, sensor_v) = (&self.chip.blocks.ports, self.facts.adc12.sensor_25c_mv * 1e-3);
         let level = |pin| msp430::level(ports, PAIRS, pin);
-        let Some(volts) = msp430::adc12_volts(env, &sample, sensor_v, &level, base) else { return };
+        let Some(volts) = msp430::adc12_volts(env, &sample, &asked, sensor_v, &level, base) else {
+            return;
+        };
         let (on, select) = self.chip.blocks.reference.output();
         let settle = us(self.facts.reference.settle_us);
         let settled =
@@ -206,7 +210,25 @@ impl F5xx {
         if std::mem::take(&mut self.fx.touched) || !env.common.state.lints.pending.is_empty() {
             env.deadline = 0;
         }
+        if let Slot::timers(_) = slot {
+            self.follow_outputs(env, at);
+        }
         value
+    }
+
+    fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let (b, lints) = (&mut self.chip.blocks, &mut env.common.state.lints);
+        let base = self.at.ports[0].base;
+        self.net.written(i, &mut b.ports, &b.timers, lints, (base, cycles));
+        self.port_moved(env, i, now, cycles);
+    }
+
+    fn port_moved(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        self.tell_outputs(env, i, now, cycles);
+    }
+
+    fn follow_outputs(&mut self, env: &mut Env, cycles: Cycles) {
+        msp430::follow_outputs!(self, env, cycles);
     }
 
     /// The vector of the pending system or user NMI, which is cleared.
@@ -238,7 +260,8 @@ impl F5xx {
         }
         match slot {
             Slot::pmm(_) if level != self.chip.blocks.pmm.svsh_level() => self.supervise(env, now),
-            Slot::ports(i) => self.tell_outputs(env, usize::from(i), now, at),
+            Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
+            Slot::timers(_) => self.follow_outputs(env, at),
             Slot::usci(i) => self.spi_begins(env, usize::from(i), now, at),
             _ => {}
         }
@@ -249,7 +272,7 @@ impl F5xx {
     fn reset_as(&mut self, env: &mut Env, kind: ResetKind, cause: u8, now: Picos, cycles: Cycles) {
         self.fx = Effects::default();
         // MCLK may have been at rest.
-        self.chip.clocks.mclk.restart(now, cycles);
+        self.chip.clocks.restart(now, cycles);
         env.mode = 0;
         let facts = Arc::clone(&self.facts);
         // A reset aborts what the flash controller was doing.
@@ -266,7 +289,7 @@ impl F5xx {
         self.update_clocks(env, now, cycles);
         self.chip.blocks.wdt.reset(&cx!(self, env, 0, cycles, now));
         for i in 0..=PAIRS {
-            self.tell_outputs(env, i, now, cycles);
+            self.port_written(env, i, now, cycles);
         }
         self.settle_effects(env, now, cycles);
         env.deadline = 0;
@@ -296,15 +319,19 @@ impl Peripherals for F5xx {
             env.memory[tlv + 7] = facts.tlv.hardware_revision;
         }
         let at = Places::of(&dev);
+        let unit = |name: &str| match Blocks::trigger(name)? {
+            (Slot::timers(i), ccr) => Some((usize::from(i), usize::from(ccr))),
+            _ => None,
+        };
+        let net = Net::new(&dev, facts.pins.as_ref(), "adc12_a", PAIRS, unit);
+        let mut blocks = Blocks::new(&dev);
+        net.tell(&mut blocks.timers);
         Self {
             map: at.map(),
             at,
             nmi: Self::nmi_vectors(&dev),
-            chip: Registers {
-                clocks: Clocks::default(),
-                blocks: Blocks::new(&dev),
-                outputs: [0; 7],
-            },
+            net,
+            chip: Registers { clocks: Clocks::default(), blocks, outputs: [0; 7] },
             fx: Effects::default(),
             flash_hidden: false,
             facts,
@@ -418,6 +445,12 @@ impl Peripherals for F5xx {
         self.chip.blocks.ports[0].may_wake()
     }
 
+    fn works_on(&self) -> bool {
+        let b = &self.chip.blocks;
+        (self.net.works_on(&b.ports, &b.timers) || b.usci.iter().any(|s| s.next_event().is_some()))
+            && self.next_event().is_some()
+    }
+
     fn next_event(&self) -> Option<Picos> {
         let next = self.chip.blocks.due(&self.chip.clocks, Picos::ZERO);
         (next != Picos::MAX).then_some(next)
@@ -435,6 +468,7 @@ impl Peripherals for F5xx {
             env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, env.common.uncached);
         }
         self.chip.blocks.advance(&self.chip.clocks, t);
+        self.follow_outputs(env, cycles);
         self.serial_events(env, t, cycles);
         self.adc_event(env, t, cycles);
     }

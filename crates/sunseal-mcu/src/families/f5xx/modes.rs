@@ -87,10 +87,9 @@ impl F5xx {
         let tap = self.chip.blocks.ucs.mclk(&facts);
         let shallow = from & sr::SCG1 == 0 && from & sr::OSCOFF == 0;
         let start = if shallow || smclk_was_on {
-            let line = &self.chip.clocks.mclk;
-            let edge =
-                if line.is_running() { line.time_of(line.tick_not_before(now)) } else { now };
-            edge + Picos::of_ticks(u64::from(facts.wake.lpm01_cycles), (tap.hz / tap.div).max(1))
+            let c = &mut self.chip.clocks;
+            c.mclk.join(&c.smclk);
+            c.mclk.resume(now, facts.wake.lpm01_cycles.into(), cycles)
         } else {
             let w = &facts.wake;
             let mhz = f64::from(tap.hz / tap.div) / 1e6;
@@ -99,10 +98,11 @@ impl F5xx {
                 true => w.fast_slow_clock_us,
                 false => w.slow_us,
             };
-            now + us(time_us)
+            let start = now + us(time_us);
+            self.chip.clocks.mclk.restart(start, cycles);
+            start
         };
         env.common.state.now_ps = start.0;
-        self.chip.clocks.mclk.restart(start, cycles);
         self.update_clocks(env, start, cycles);
     }
 

@@ -108,13 +108,13 @@ impl Ucs {
 
     fn tap(&self, select: u16, divider: u16, dev: &F5xx) -> Tap {
         let source = self.source(select);
-        let hz = match source {
-            Source::Vlo => dev.clock.vlo_hz,
-            Source::Refo => dev.clock.refo_hz,
-            Source::Dco => self.dco_hz,
-            Source::DcoDiv => self.dco_hz / self.flld(),
+        let (hz, before) = match source {
+            Source::Vlo => (dev.clock.vlo_hz, 1),
+            Source::Refo => (dev.clock.refo_hz, 1),
+            Source::Dco => (self.dco_hz, 1),
+            Source::DcoDiv => (self.dco_hz, self.flld()),
         };
-        Tap { source, hz, div: 1 << (divider & 7).min(5) }
+        Tap { source, hz, div: before << (divider & 7).min(5) }
     }
 
     pub fn mclk(&self, dev: &F5xx) -> Tap {

@@ -16,7 +16,9 @@ impl Fr5xx {
         };
         let base = self.at.adc[0].base;
         let Some(volts) = volts else {
-            let what = crate::common::no_voltage("ADC12 channel A", sample.channel);
+            let asked = self.chip.blocks.adc.channels();
+            let open = env.common.without_volts(sample.channel, &asked, &[30, 31]);
+            let what = crate::common::no_voltage("ADC12 channel A", &open);
             env.common.pending_fault = Some(Fault::device(base, what));
             return;
         };

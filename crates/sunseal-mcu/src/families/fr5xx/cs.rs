@@ -62,8 +62,13 @@ impl Cs {
     }
 
     /// A PUC keeps the settings' effect only where the registers do: all return to their reset values.
-    pub fn reset(&mut self) {
+    /// Behind LPM3.5 with the RTC (`kept`) LFXT swings on, and its pins are still held for it.
+    pub fn reset(&mut self, kept: bool) {
+        let lfxt = (self.pins[0], self.swings_ps[0]);
         *self = Self::new(self.crystals);
+        if kept {
+            (self.pins[0], self.swings_ps[0]) = lfxt;
+        }
     }
 
     /// DCOFSEL and DCORSEL as an index of a table of eight and eight.
@@ -226,8 +231,8 @@ impl Block for Cs {
         Ok(())
     }
 
-    fn restart(&mut self, _: Reset) {
-        self.reset();
+    fn restart(&mut self, how: Reset) {
+        self.reset(how.rtc_kept);
     }
 
     fn due(&self, _: &Clocks, seen: Picos) -> Option<Picos> {

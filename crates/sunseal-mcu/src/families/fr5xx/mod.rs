@@ -37,7 +37,7 @@ use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Masked, Peripherals
 use crate::device::fr5xx as facts;
 use crate::device::{Device, Drifting, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, Family, cx};
+use crate::families::msp430::{self, Family, Net, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::Pin;
 use crate::startup;
@@ -284,6 +284,7 @@ pub(crate) struct Fr5xx {
     nmi: [u32; 2],
     /// What each DMAxTSEL stands for, by channel.
     triggers: Box<[Vec<Trigger>; 32]>,
+    net: Net,
     chip: Registers,
     fx: Effects,
     /// The unit whose random seed lies in the TLV.
@@ -301,7 +302,18 @@ impl Fr5xx {
 
     // ---- pins
 
+    fn port_moved(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        self.tell_outputs(env, i, now, cycles);
+    }
+
+    fn follow_outputs(&mut self, env: &mut Env, cycles: Cycles) {
+        msp430::follow_outputs!(self, env, cycles);
+    }
+
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let (b, lints) = (&mut self.chip.blocks, &mut env.common.state.lints);
+        let base = self.at.ports[0].base;
+        self.net.written(i, &mut b.ports, &b.timers, lints, (base, cycles));
         self.tell_outputs(env, i, now, cycles);
         if i == PAIR_J {
             let select = self.chip.blocks.ports[PAIR_J].select_0();
@@ -341,12 +353,20 @@ impl Peripherals for Fr5xx {
             (0..channels(&dev)).map(|c| Trigger::parse(dma.trigger(i, c))).collect()
         });
         let at = Places::of(&dev);
+        let unit = |name: &str| match Blocks::trigger(name)? {
+            (Slot::timers(i), ccr) => Some((usize::from(i), usize::from(ccr))),
+            _ => None,
+        };
+        let net = Net::new(&dev, facts.pins.as_ref(), "adc12_b", PAIR_J, unit);
+        let mut chip = Registers::new(&dev);
+        net.tell(&mut chip.blocks.timers);
         let mut p = Self {
             map: at.map(),
             at,
             nmi: Self::nmi_vectors(&dev),
             triggers: Box::new(triggers),
-            chip: Registers::new(&dev),
+            net,
+            chip,
             fx: Effects::default(),
             seeded: None,
             facts,
@@ -394,8 +414,9 @@ impl Peripherals for Fr5xx {
         let vlo = if on { self.line_for(env, (Source::Vlo, 1)) } else { STILL };
         let modosc = if on { self.hz(Source::Mod) } else { 0 };
         let crystal = self.chip.blocks.cs.lfxt_hz(now);
-        let keeps = self.chip.deep.is_none_or(|d| d.rtc);
-        let lfxt = crystal.filter(|_| supplied && keeps).unwrap_or(0);
+        // With the RTC it swings through LPM3.5 and the start behind it.
+        let keeps = self.chip.deep.map_or(supplied, |d| d.rtc && env.common.state.powered);
+        let lfxt = crystal.filter(|_| keeps).unwrap_or(0);
         let l = &mut self.chip.clocks;
         l.retune(now, cpu_on, mclk, smclk, aclk);
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
@@ -528,6 +549,16 @@ impl Peripherals for Fr5xx {
         self.chip.blocks.ports.iter().any(PortPair::may_wake)
     }
 
+    fn works_on(&self) -> bool {
+        let (b, dma) = (&self.chip.blocks, &self.chip.blocks.dma);
+        self.chip.deep.is_none()
+            && (self.net.works_on(&b.ports, &b.timers)
+                || dma.is_watching()
+                || dma.has_work()
+                || b.eusci.iter().any(|s| s.next_event().is_some()))
+            && self.next_event().is_some()
+    }
+
     fn next_event(&self) -> Option<Picos> {
         let (c, seen) = (&self.chip, Picos(self.chip.rtc_seen_ps));
         if c.deep.is_some() {
@@ -559,6 +590,7 @@ impl Peripherals for Fr5xx {
             self.chip.dma_pause = 0;
         }
         self.chip.blocks.advance(&self.chip.clocks, t);
+        self.follow_outputs(env, cycles);
         self.serial_events(env, t, cycles);
         self.adc_event(env, t, cycles);
     }

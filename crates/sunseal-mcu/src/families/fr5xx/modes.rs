@@ -119,9 +119,19 @@ impl Fr5xx {
             time_us += self.facts.fram.power_up_us;
             env.common.accounts.count(Event::FramPowerUp);
         }
-        let start = now + us(time_us);
+        let c = &mut self.chip.clocks;
+        // A module kept MCLK's source on: the CPU goes on at one of its edges.
+        let start = if c.smclk.is_running()
+            && self.chip.blocks.cs.mclk(now).0 == self.chip.blocks.cs.smclk(now).0
+        {
+            c.mclk.join(&c.smclk);
+            c.mclk.resume_behind(now, us(time_us), cycles)
+        } else {
+            let start = now + us(time_us);
+            c.mclk.restart(start, cycles);
+            start
+        };
         env.common.state.now_ps = start.0;
-        self.chip.clocks.mclk.restart(start, cycles);
         self.update_clocks(env, start, cycles);
     }
 
@@ -162,6 +172,20 @@ impl Fr5xx {
         let pins = self.chip.blocks.ports.iter().any(|p| p.asks(0) || p.asks(1));
         if pins || (deep.rtc && self.chip.blocks.rtc.iter().any(Rtc::pending)) {
             self.fx.reset = Some((ResetKind::Bor, cause::LPM5WU));
+        }
+    }
+
+    /// The core's supply was gone in LPM3.5 or LPM4.5, and with it what no reset sets in its blocks. What has the supply
+    /// of the pins stays: their latches and flags, causes of resets, LFXT, and with it in LPM3.5 the RTC (SLAU367P, PMM,
+    /// LPM3.5 and LPM4.5).
+    pub(super) fn wake_blocks(&mut self, deep: Deep, now: Picos) {
+        let b = &mut self.chip.blocks;
+        let kept = (b.ports.clone(), b.cs.clone(), b.pmm.clone(), b.sys.clone(), b.rtc.clone());
+        b.forget(splitmix64(now.0 as u64));
+        let rtc;
+        (b.ports, b.cs, b.pmm, b.sys, rtc) = kept;
+        if deep.rtc {
+            b.rtc = rtc;
         }
     }
 

@@ -26,6 +26,9 @@ impl Fr5xx {
         if touched || !env.common.state.lints.pending.is_empty() {
             env.deadline = 0;
         }
+        if let Slot::timers(_) = slot {
+            self.follow_outputs(env, at);
+        }
         value
     }
 
@@ -98,6 +101,7 @@ impl Fr5xx {
                 self.fx.clocks = true;
                 self.fx.protection = true;
             }
+            Slot::timers(_) => self.follow_outputs(env, at),
             Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
             Slot::eusci(i) => self.spi_begins(env, usize::from(i), now, at),
             _ => {}
@@ -118,9 +122,12 @@ impl Fr5xx {
         let deep = self.chip.deep.take();
         self.book_fram(env);
         // MCLK may have been at rest.
-        self.chip.clocks.mclk.restart(now, cycles);
+        self.chip.clocks.restart(now, cycles);
         env.mode = 0;
         let woke = deep.is_some() && cause == cause::LPM5WU;
+        if let Some(deep) = deep {
+            self.wake_blocks(deep, now);
+        }
         let c = &mut self.chip;
         c.cache.clear();
         c.blocks.restart(Reset { kind, woke, rtc_kept: deep.is_some_and(|d| d.rtc) });

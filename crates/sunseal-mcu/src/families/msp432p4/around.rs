@@ -73,6 +73,12 @@ impl Around for Soc {
                     || b.eusci.iter().any(|u| u.due(l).is_some()))
     }
 
+    fn works_on(&self) -> bool {
+        let (b, lines) = (&self.r.blocks, &self.r.lines);
+        b.dma[0].is_on() && self.own_event().is_some()
+            || b.eusci.iter().any(|s| s.due(lines).is_some())
+    }
+
     fn pins_may_wake(&self, masks: Masks) -> bool {
         let r = &self.r;
         let may = |input| r.scs.may_wake(scs::IRQ0 + input, masks, r.for_event);

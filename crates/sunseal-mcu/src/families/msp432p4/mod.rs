@@ -22,7 +22,7 @@ use crate::blocks::serial::{Serial as _, Which};
 use crate::blocks::udma::{self as dma, Dma};
 use crate::blocks::wdt_a_p4 as wdt;
 use crate::blocks::wide::{self, Block as _, Class, Cx, Fx, Lines, Map};
-use crate::clock::{Jitter, Line, splitmix64};
+use crate::clock::{Jitter, Line, STILL, retune_together, splitmix64};
 use crate::common::{Common, Drive, SharedBytes};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::memory::{Memory, Window};

@@ -65,10 +65,15 @@ impl Soc {
                 let trace = self.r.scs.trace_enabled();
                 let slept = fclk.ticks_at(now).saturating_sub(self.r.slept_from);
                 self.r.dwt.slept(trace, slept);
-                let edge = fclk.tick_not_before(now);
-                fclk.time_of(edge + u64::from(p.lpm0_wake_cycles))
+                let mclk = &mut self.r.lines.base.mclk;
+                mclk.join(&fclk);
+                mclk.resume(now, p.lpm0_wake_cycles.into(), cycles)
             }
-            Sleep::Lpm3 | Sleep::Lpm4 => now + us(p.lpm3_wake_us),
+            Sleep::Lpm3 | Sleep::Lpm4 => {
+                let start = now + us(p.lpm3_wake_us);
+                self.r.lines.base.mclk.restart(start, cycles);
+                start
+            }
             Sleep::Lpm35 | Sleep::Lpm45 => {
                 let wait = if sleep == Sleep::Lpm35 { p.lpm35_wake_us } else { p.lpm45_wake_us };
                 let start = now + us(wait);
@@ -83,7 +88,6 @@ impl Soc {
             }
         };
         self.common.state.now_ps = start.0;
-        self.r.lines.base.mclk.restart(start, cycles);
         self.update_clocks(start, cycles);
         false
     }

@@ -77,22 +77,23 @@ impl Soc {
         let mhz = |mhz: f64| if fast { (mhz * 1e6).round() as u32 } else { 0 };
         let (modosc, sysosc) = (mhz(facts.clock.modosc_mhz), mhz(facts.clock.sysosc_mhz));
         let l = &mut self.r.lines;
+        let fclk = if fast { mclk } else { STILL };
         // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
-        if awake {
-            l.base.mclk.retune(now, mclk.0, mclk.1, mclk.2);
-        }
-        if fast {
-            l.fclk.retune(now, mclk.0, mclk.1, mclk.2);
-        } else {
-            l.fclk.retune(now, 0, 1, None);
-        }
-        l.base.smclk.retune(now, smclk.0, smclk.1, smclk.2);
-        l.base.aclk.retune(now, aclk.0, aclk.1, aclk.2);
-        l.base.vlo.retune(now, vlo.0, vlo.1, vlo.2);
-        l.base.modosc.retune(now, modosc, 1, None);
-        l.hsmclk.retune(now, hsmclk.0, hsmclk.1, hsmclk.2);
-        l.bclk.retune(now, bclk.0, bclk.1, bclk.2);
-        l.sysosc.retune(now, sysosc, 1, None);
+        let mclk_now = if awake { mclk } else { l.base.mclk.rate() };
+        retune_together(
+            now,
+            &mut [
+                (&mut l.fclk, fclk),
+                (&mut l.base.mclk, mclk_now),
+                (&mut l.base.smclk, smclk),
+                (&mut l.hsmclk, hsmclk),
+                (&mut l.base.aclk, aclk),
+                (&mut l.bclk, bclk),
+                (&mut l.base.vlo, vlo),
+                (&mut l.base.modosc, (modosc, 1, None)),
+                (&mut l.sysosc, (sysosc, 1, None)),
+            ],
+        );
         let state = match self.r.sleep {
             _ if !on => accounts::OFF,
             None => accounts::ACTIVE,
@@ -351,7 +352,7 @@ impl Soc {
                     adc.hold(volts, vref, bits);
                 }
                 (None, _) => {
-                    let what = crate::common::no_voltage("ADC14 channel A", sample.channel);
+                    let what = crate::common::no_voltage("ADC14 channel A", &[sample.channel]);
                     self.common.pending_fault = Some(Fault::device(base, what));
                 }
                 (_, None) => {
@@ -448,6 +449,7 @@ impl Soc {
         self.fx = Fx::default();
         // MCLK may have been at rest.
         self.r.lines.base.mclk.restart(now, cycles);
+        self.r.lines.base.mclk.join(&self.r.lines.fclk);
         self.r.sleep = None;
         self.r.for_event = false;
         self.side.scb = Scb::default();

@@ -71,6 +71,10 @@ impl Around for Soc {
             || pins && (self.common.next_event().is_some() || self.serials_busy())
     }
 
+    fn works_on(&self) -> bool {
+        self.serials_busy()
+    }
+
     fn pins_may_wake(&self, _masks: Masks) -> bool {
         let r = &self.r;
         if r.sleep.is_some_and(Sleep::is_lost) {

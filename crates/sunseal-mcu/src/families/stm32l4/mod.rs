@@ -21,7 +21,7 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId, Width};
 use crate::accounts::{self, Event, Names};
 use crate::blocks::st::{Beside, Block as _, Cause, Cx, Fx, exti};
 use crate::blocks::wide::{self, Map};
-use crate::clock::{Line, splitmix64};
+use crate::clock::{Line, retune_together, splitmix64};
 use crate::common::{Common, Drive, Exchange, SharedBytes, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::memory::{Memory, Window};

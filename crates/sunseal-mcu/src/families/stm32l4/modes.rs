@@ -59,8 +59,9 @@ impl Soc {
                 let trace = self.r.scs.trace_enabled();
                 let slept = fclk.ticks_at(now).saturating_sub(self.r.slept_from);
                 self.r.dwt.slept(trace, slept);
-                let edge = fclk.tick_not_before(now);
-                self.go_on(fclk.time_of(edge + u64::from(p.sleep_wake_cycles)), cycles);
+                self.r.lines.hclk.join(&fclk);
+                let start = self.r.lines.hclk.resume(now, p.sleep_wake_cycles.into(), cycles);
+                self.go_on(start, cycles);
                 return false;
             }
             Some(Sleep::Deep(deep)) => deep,
@@ -86,13 +87,13 @@ impl Soc {
         // The oscillator starts within the wake-up time.
         self.r.sleep = None;
         self.r.rcc.stopped(now);
+        self.r.lines.hclk.restart(now + wait, cycles);
         self.go_on(now + wait, cycles);
         false
     }
 
     fn go_on(&mut self, start: Picos, cycles: Cycles) {
         self.common.state.now_ps = start.0;
-        self.r.lines.hclk.restart(start, cycles);
         self.update_clocks(start, cycles);
     }
 }

@@ -82,16 +82,21 @@ impl Soc {
         let of = |hz: u32| if fast { hz } else { 0 };
         let l = &mut self.r.lines;
         // HCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
-        if awake {
-            l.hclk.retune(now, system, ahb, None);
-        }
-        l.fclk.retune(now, of(system), ahb, None);
-        l.sysclk.retune(now, of(system), 1, None);
-        l.pclk1.retune(now, of(system), ahb * apb1, None);
-        l.pclk2.retune(now, of(system), ahb * apb2, None);
-        // A timer's clock is twice its bus's where that is divided (RM0351 section 6.2.15).
-        l.timers.retune(now, of(system), ahb * (apb1 / 2).max(1), None);
-        l.hsi.retune(now, of(hsi), 1, None);
+        let hclk = if awake { (system, ahb, None) } else { l.hclk.rate() };
+        let divided = |div: u32| (of(system), div, None);
+        retune_together(
+            now,
+            &mut [
+                (&mut l.fclk, divided(ahb)),
+                (&mut l.hclk, hclk),
+                (&mut l.sysclk, divided(1)),
+                (&mut l.pclk1, divided(ahb * apb1)),
+                (&mut l.pclk2, divided(ahb * apb2)),
+                // A timer's clock is twice its bus's where that is divided (RM0351 section 6.2.15).
+                (&mut l.timers, divided(ahb * (apb1 / 2).max(1))),
+                (&mut l.hsi, (of(hsi), 1, None)),
+            ],
+        );
         l.hse_by_32.retune(now, of(by_32), 1, None);
         l.clk48.retune(now, of(clk48), 1, None);
         l.lse.retune(now, lse, 1, None);
@@ -406,6 +411,7 @@ impl Soc {
         self.common.pending_fault = None;
         // HCLK may have been at rest.
         self.r.lines.hclk.restart(now, cycles);
+        self.r.lines.hclk.join(&self.r.lines.fclk);
         self.map_memory();
         self.update_clocks(now, cycles);
         self.fx.pins = true;

@@ -8,7 +8,7 @@ endif
 ifeq ($(origin LD),default)
 LD := $(call tool,ld.lld)
 endif
-TARGET := --target=thumbv7em-none-eabi $(CPU) -std=c11 -nostdlibinc -DSUNSEAL_DEVICE_@DEVICE@=1
+TARGET := --target=thumbv7em-none-eabi $(CPU) -std=gnu11 -nostdlibinc -DSUNSEAL_DEVICE_@DEVICE@=1
 RUNTIME := crt0 memory aeabi_div
 LINK = $(LD)
 GC := --gc-sections
@@ -16,7 +16,7 @@ else
 ifeq ($(origin CC),default)
 CC := $(call tool,arm-none-eabi-gcc)
 endif
-TARGET := $(CPU) -std=c11 -DSUNSEAL_DEVICE_@DEVICE@=1
+TARGET := $(CPU) -std=gnu11 -DSUNSEAL_DEVICE_@DEVICE@=1
 RUNTIME := crt0 memory
 LINK = $(CC) $(TARGET) -nostartfiles -nostdlib
 GC := -Wl,--gc-sections

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Many cycles that are alike at once: what the one in their middle did, so many times.
+//!
+//! A duty cycle moves a large store by little, a loop of starts and cuts by nothing at all. The midpoint rule over whole
+//! cycles is of second order in how they change on the way, and a store whose voltage grows in a straight line with its
+//! charge closes its books under it to rounding; what does not close is refused.
+
+use super::{Supply, SupplyState, SupplySums};
+use crate::Store;
+use crate::store::State;
+
+/// Of the energy that moved, what many cycles at once may leave unaccounted for.
+const UNACCOUNTED: f64 = 3e-7;
+
+/// What one cycle of loads did to a supply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cycle {
+    dx: State,
+    sums: SupplySums,
+    /// How long it took.
+    pub time_s: f64,
+}
+
+impl SupplyState {
+    /// What happened up to `end`; nothing that could happen again, if the electronics are at something else there.
+    #[must_use]
+    pub fn cycle_to(&self, end: &Self) -> Option<Cycle> {
+        let alike = self.mode == end.mode && self.on == end.on && self.coasting == end.coasting;
+        let moved = |k: usize| (end.x[k] - self.x[k]) + (end.rest[k] - self.rest[k]);
+        alike.then(|| Cycle {
+            dx: std::array::from_fn(moved),
+            sums: end.sums.plus(&self.sums, -1.0),
+            time_s: end.time_s - self.time_s,
+        })
+    }
+}
+
+impl Cycle {
+    /// Energy that the node got in it.
+    #[must_use]
+    pub fn out_j(&self) -> f64 {
+        self.sums.out_j()
+    }
+
+    /// Energy that the source offered in it.
+    #[must_use]
+    pub fn panel_j(&self) -> f64 {
+        self.sums.panel_j
+    }
+}
+
+impl SupplySums {
+    /// With so many times others.
+    fn plus(&self, other: &Self, times: f64) -> Self {
+        let sum = |of: fn(&Self) -> f64| of(self) + times * of(other);
+        Self {
+            panel_j: sum(|s| s.panel_j),
+            unused_j: sum(|s| s.unused_j),
+            curtailed_j: sum(|s| s.curtailed_j),
+            mppt_j: sum(|s| s.mppt_j),
+            charger_j: sum(|s| s.charger_j),
+            leak_j: sum(|s| s.leak_j),
+            esr_j: sum(|s| s.esr_j),
+            quiescent_j: sum(|s| s.quiescent_j),
+            overhead_j: sum(|s| s.overhead_j),
+            converter_j: sum(|s| s.converter_j),
+            decoupling_j: sum(|s| s.decoupling_j),
+            load_j: sum(|s| s.load_j),
+            store_load_j: sum(|s| s.store_load_j),
+        }
+    }
+}
+
+impl Supply {
+    /// How far so many cycles, each a change of the store as large as this combination of others' changes, move it: in
+    /// volts or, where that is more, in shares of a cell's charge.
+    #[must_use]
+    pub fn moved_by(&self, cycles: &[(f64, &Cycle)]) -> f64 {
+        let all = self.config.store.branches.iter().enumerate();
+        let moves = all.map(|(k, b)| {
+            let dx: f64 = cycles.iter().map(|(times, c)| times * c.dx[k]).sum();
+            let x = self.at.x[k];
+            (b.open_v(x + dx) - b.open_v(x)).abs().max(dx.abs() / b.scale().max(1.0))
+        });
+        moves.fold(0.0, f64::max)
+    }
+
+    /// This supply with its store so many cycles on and its books empty, to try one there.
+    #[must_use]
+    pub fn ahead(&self, cycles: &[(f64, &Cycle)]) -> Self {
+        let mut there = self.clone();
+        cycles.iter().for_each(|(times, cycle)| there.shift(cycle, *times));
+        there.at.stored_begin_j = there.stored_j();
+        (there.at.sums, there.at.time_s) = (SupplySums::default(), 0.0);
+        there.at.balanced_j = there.rest_j();
+        there
+    }
+
+    /// Lets cycles go by at once, each as `cycle`, which was played in their middle. Where the books would not close,
+    /// it says so, and nothing has happened.
+    #[must_use]
+    pub fn repeat(&mut self, cycle: &Cycle, times: f64) -> bool {
+        let before = self.at.clone();
+        self.shift(cycle, times);
+        self.at.sums = self.at.sums.plus(&cycle.sums, times);
+        self.at.time_s += times * cycle.time_s;
+        let rest_j = self.rest_j();
+        let moved_j = times * (cycle.sums.panel_j + cycle.sums.out_j() + cycle.sums.lost_j());
+        let closes = (rest_j - before.balanced_j).abs() <= UNACCOUNTED * moved_j;
+        match closes {
+            true => self.at.balanced_j = rest_j,
+            false => self.at = before,
+        }
+        closes
+    }
+
+    fn shift(&mut self, cycle: &Cycle, times: f64) {
+        for k in 0..Store::MOST {
+            self.at.x[k] += times * cycle.dx[k];
+        }
+    }
+}
