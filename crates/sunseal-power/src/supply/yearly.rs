@@ -17,8 +17,6 @@ use crate::{Light, Output};
 
 /// Voltages from cut-off to full at which the laws are asked.
 const KNOTS: usize = 5;
-/// Pieces of the outflow over the energy: in a cold start, below the cut-off, and between the knots.
-const PIECES: usize = KNOTS + 1;
 /// A rail for the current at which an output's efficiency over the store's voltage is looked up.
 const RAIL_V: f64 = 2.0;
 /// What a switching output needs above its rail; assumed.
@@ -334,31 +332,44 @@ impl Rails {
 /// of one state: two stores never overtake each other.
 struct Flow {
     /// Where each piece begins, and the last ends.
-    edges: [f64; PIECES + 1],
+    edges: Vec<f64>,
     /// Outflow where it begins, and how that grows.
-    outflow: [f64; PIECES],
-    slope: [f64; PIECES],
+    outflow: Vec<f64>,
+    slope: Vec<f64>,
+    /// So many pieces are those of a cold start: above the cut-off, too, where a charger leaves it only there.
+    cold: usize,
     energy: f64,
     at: usize,
 }
 
 impl Flow {
     fn new(of: &Yearly, given_w: f64, energy: f64) -> Self {
-        let out = of.outflows_w(given_w);
-        let cut = of.knots_j[0];
-        let cold = of.cold_j.min(cut);
-        let mut edges = [f64::INFINITY; PIECES + 1];
-        (edges[0], edges[1]) = (-1.0, cold);
-        edges[2..=KNOTS].copy_from_slice(&of.knots_j[..KNOTS - 1]);
-        let (mut outflow, mut slope) = ([0.0; PIECES], [of.off_per_s; PIECES]);
-        (outflow[0], outflow[1]) = (-of.off_per_s, of.off_per_s * cold);
-        for k in 0..KNOTS - 1 {
-            let grows = (out[k + 1] - out[k]) / (of.knots_j[k + 1] - of.knots_j[k]);
-            (outflow[k + 2], slope[k + 2]) =
-                (out[k], if grows.abs() < LEAST_PER_S { LEAST_PER_S } else { grows });
+        let (out, cut, cold_j) = (of.outflows_w(given_w), of.knots_j[0], of.cold_j);
+        let off = of.off_per_s;
+        let mut pieces = vec![(-1.0, -off, off)];
+        if cold_j < cut {
+            pieces.push((cold_j, off * cold_j, off));
         }
-        let at = edges[1..PIECES].iter().filter(|edge| **edge <= energy).count();
-        Self { edges, outflow, slope, energy, at }
+        for k in 0..KNOTS - 1 {
+            let (from, to) = (of.knots_j[k], of.knots_j[k + 1]);
+            let grows = (out[k + 1] - out[k]) / (to - from);
+            let grows = if grows.abs() < LEAST_PER_S { LEAST_PER_S } else { grows };
+            pieces.push((from, out[k], grows));
+            if from < cold_j && cold_j < to {
+                pieces.push((cold_j, out[k] + grows * (cold_j - from), grows));
+            }
+        }
+        let edges: Vec<f64> =
+            pieces.iter().map(|p| p.0).chain(std::iter::once(f64::INFINITY)).collect();
+        let at = edges[1..pieces.len()].iter().filter(|edge| **edge <= energy).count();
+        Self {
+            edges,
+            outflow: pieces.iter().map(|p| p.1).collect(),
+            slope: pieces.iter().map(|p| p.2).collect(),
+            cold: pieces.iter().filter(|p| p.0 < cold_j.max(0.0)).count().max(1),
+            energy,
+            at,
+        }
     }
 
     /// Lets a stretch of light go by; what is left of a small difference between two stores at its end.
@@ -367,7 +378,7 @@ impl Flow {
         loop {
             let at = self.at;
             let (rate, lower, upper) = (self.slope[at], self.edges[at], self.edges[at + 1]);
-            let gain_w = if at == 0 { lit.cold_w } else { lit.gain_w };
+            let gain_w = if at < self.cold { lit.cold_w } else { lit.gain_w };
             let net_w = gain_w - self.outflow[at] - rate * (self.energy - lower);
             let span_s = -(-rate * left_s).exp_m1() / rate;
             let moved = self.energy + net_w * span_s;
@@ -385,7 +396,7 @@ impl Flow {
                 return keep; // empty
             }
             let there = if up { at + 1 } else { at - 1 };
-            let gain_w = if there == 0 { lit.cold_w } else { lit.gain_w };
+            let gain_w = if there < self.cold { lit.cold_w } else { lit.gain_w };
             let rate = self.slope[there];
             let net_w = gain_w - self.outflow[there] - rate * (edge - self.edges[there]);
             let goes = (net_w > 0.0) == up;
