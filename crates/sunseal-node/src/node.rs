@@ -186,8 +186,7 @@ impl Node {
             board.radio_part().map(|part| load_part(&parts, part, "radio")).transpose()?;
         Self::check_radio(&scenario, &board, radio_part.as_ref())?;
         let chip = scenario.power.set.as_deref();
-        let of_devices = inputs::prices(&devices)?;
-        let prices = board.prices(&power, chip, radio_part.as_ref(), of_devices)?;
+        let prices = board.prices(&power, chip, radio_part.as_ref(), inputs::prices(&devices)?)?;
         let given = Self::given_of(&scenario, &board, &devices)?;
         let (supply, harvest) = Self::supply_and_light(&library, &scenario, harvest)?;
         let (bytes, elf) = Self::program_of(&scenario)?;
@@ -200,8 +199,8 @@ impl Node {
         let symbols = Self::symbols_of(&scenario, &elf)?;
         machine.count_pulses(board.trigger.pin.parse().ok());
         let medium = Medium::new(MediumConfig::default());
-        let antenna = Antenna::Gateway(&medium, Self::faulty(air, &scenario));
-        let Fitted { radio, fpgas } = board.fit(&mut machine, &parts, Some(antenna))?;
+        let antenna = Some(Antenna::Gateway(&medium, Self::faulty(air, &scenario)));
+        let Fitted { radio, fpgas } = board.fit(&mut machine, &parts, antenna)?;
         let fpgas = Fpgas::new(&library, &board, fpgas)?;
         prices.fit_residual(&mut machine)?;
         let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));

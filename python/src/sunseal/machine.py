@@ -629,8 +629,7 @@ class Machine:
         cycles = self.cycles - begun
         convention.leave(self, top)
         # Less the lowest stack pointer, which `call` knows.
-        top_pointer = top - convention.stack_offset + convention.data_space
-        return Done(convention.value(self, returns), cycles, top_pointer)
+        return Done(convention.value(self, returns), cycles, top - convention.stack_offset + convention.data_space)
 
     # --- Memory ----------------------------------------------------------------------------------
 
@@ -710,8 +709,7 @@ class Machine:
         so does the terminal. Without one it is as fast as the program set its interface.
         """
         known = self._inner.serials()
-        name = name or self.led_out or known[0]
-        if name not in known:
+        if (name := name or self.led_out or known[0]) not in known:
             raise unknown("serial interface", name, known, f"of {self.device}")
         if baud is not None:
             if not 0 < baud < math.inf:
@@ -725,18 +723,17 @@ class Machine:
 
     def take_uarts(self) -> dict[str, bytes]:
         """Return what each serial interface has written since the last call, by name; `Uart.read` has it still."""
-        wrote: dict[str, bytearray] = {}
-        sent: dict[str, list[tuple[int, str, int, int]]] = {}
-        for byte in self._inner.take_uart():
-            sent.setdefault(byte[1], []).append(byte)
-        for name, log in sent.items():
+        wrote: dict[str, bytes] = {}
+        rows = self._inner.take_uart()
+        for name in dict.fromkeys(row[1] for row in rows):
+            log = [row for row in rows if row[1] == name]
             self.baud[name] = round(1e12 / log[-1][3]) if log[-1][3] else 0
             bit_ps = self._terminals.get(name)
             heard = [(row[2], False) for row in log] if bit_ps is None else self._inner.uart_heard(log, bit_ps)
             self.framing_errors[name] = self.framing_errors.get(name, 0) + sum(bad for _, bad in heard)
-            wrote[name] = bytearray(byte for byte, _ in heard)
+            wrote[name] = bytes(byte for byte, _ in heard)
             self._unread.setdefault(name, bytearray()).extend(wrote[name])
-        return {name: bytes(data) for name, data in wrote.items()}
+        return wrote
 
     def adc(self, channel: int, volts: float | Sequence[tuple[float, float]]) -> None:
         """Connect a voltage to a channel of the ADC, or points of time in seconds and volts, straight between them."""

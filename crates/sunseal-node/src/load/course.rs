@@ -210,7 +210,7 @@ impl Course {
         None
     }
 
-    /// Lets cycles go by at once, each like the one that was played in their middle.
+    /// Lets cycles go by at once, each like the mean of them.
     #[must_use]
     pub fn repeat(&mut self, done: &Done, times: u64) -> bool {
         let goes = self.supply.repeat(&done.cycle, times as f64);

@@ -10,8 +10,8 @@ use super::course::{Counts, Course, Done, Met};
 const LEAST: u64 = 16;
 /// How far a store may be moved at once, in volts or in shares of a cell.
 const FAR: f64 = 0.02;
-/// Error of that, absolute and as a share of the way.
-const NEAR: (f64, f64) = (1e-8, 1e-6);
+/// How much the way may bend, absolute and as a share of it: what a parabola does not show of it is of fourth order.
+const NEAR: (f64, f64) = (1e-8, 3e-4);
 /// A cycle that is tried may be so many times as long as the last one, and take so many more stretches.
 const LONGER: (f64, usize) = (4.0, 16);
 /// After cycles that were not alike, so many more are played before they are looked at again; at most, as it doubles.
@@ -142,7 +142,7 @@ impl Track {
 }
 
 /// As many cycles at once as the store's way allows, `hoped` at first: the one in the middle, which is found in two steps,
-/// and its neighbours at both ends, which say how much the way bends.
+/// and those at both ends, by which the way is a parabola.
 fn leap(
     course: &mut Course,
     first: &Done,
@@ -162,7 +162,7 @@ fn leap(
         let half = (times - 1.0) / 2.0;
         let tried = at(&[(half, &first.cycle)])
             .and_then(|near| at(&[(half / 2.0, &first.cycle), (half / 2.0, &near.cycle)]))
-            .and_then(|mid| Some((mid, at(&[(times, &mid.cycle)])?)));
+            .and_then(|mid| Some((mid, at(&[(times - 1.0, &mid.cycle)])?)));
         if let Some((mid, end)) = tried {
             let bends = [
                 (times / 6.0, &first.cycle),
@@ -171,11 +171,19 @@ fn leap(
             ];
             let way = course.supply.moved_by(&[(times, &mid.cycle)]);
             let near = course.supply.moved_by(&bends) <= NEAR.0 + NEAR.1 * way;
-            let time_s = times * mid.time_s;
-            if near && time_s <= left_s && course.repeat(&mid, times as u64) {
-                let low_v = mid.low_v.min(first.low_v).min(end.low_v);
-                let high_v = mid.high_v.max(first.high_v).max(end.high_v);
-                let done = Done { low_v, high_v, ..mid };
+            let [w, m, _] = Cycle::weights(times);
+            let mean = |of: fn(&Done) -> f64| w * (of(first) + of(&end)) + m * of(&mid);
+            let done = Done {
+                cycle: Cycle::mean([&first.cycle, &mid.cycle, &end.cycle], times),
+                time_s: mean(|d| d.time_s),
+                on_s: mean(|d| d.on_s),
+                low_v: mid.low_v.min(first.low_v).min(end.low_v),
+                high_v: mid.high_v.max(first.high_v).max(end.high_v),
+                terminal_min_v: mid.terminal_min_v.min(end.terminal_min_v),
+                ..mid
+            };
+            let time_s = times * done.time_s;
+            if near && time_s <= left_s && course.repeat(&done, times as u64) {
                 return Some(Leap { done, times: times as u64, time_s });
             }
         }

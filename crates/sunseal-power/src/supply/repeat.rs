@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Many cycles that are alike at once: what the one in their middle did, so many times.
+//! Many cycles that are alike at once, by three of them.
 //!
-//! A duty cycle moves a large store by little, a loop of starts and cuts by nothing at all. The midpoint rule over whole
-//! cycles is of second order in how they change on the way, and a store whose voltage grows in a straight line with its
-//! charge closes its books under it to rounding; what does not close is refused.
+//! A duty cycle moves a large store by little, a loop of starts and cuts by nothing at all. The first, the middle and the
+//! last of many cycles give their sum exactly where they change on the way as a parabola; what does not close its books
+//! under that is refused.
 
 use super::{Supply, SupplyState, SupplySums};
 use crate::Store;
@@ -36,6 +36,25 @@ impl SupplyState {
 }
 
 impl Cycle {
+    /// The mean of so many cycles by the first, the middle one and the last, whose shares [`Cycle::weights`] gives.
+    #[must_use]
+    pub fn mean([first, mid, last]: [&Self; 3], times: f64) -> Self {
+        let [w, m, _] = Self::weights(times);
+        Self {
+            dx: std::array::from_fn(|k| w * (first.dx[k] + last.dx[k]) + m * mid.dx[k]),
+            sums: SupplySums::default().plus(&first.sums, w).plus(&mid.sums, m).plus(&last.sums, w),
+            time_s: w * (first.time_s + last.time_s) + m * mid.time_s,
+        }
+    }
+
+    /// Shares of the first, the middle and the last of so many cycles in their mean, exact for a parabola: Simpson's
+    /// rule for a sum, 1/6 (n + 1) / (n - 1) at the ends.
+    #[must_use]
+    pub fn weights(times: f64) -> [f64; 3] {
+        let end = (times + 1.0) / (6.0 * (times - 1.0));
+        [end, 1.0 - 2.0 * end, end]
+    }
+
     /// Energy that the node got in it.
     #[must_use]
     pub fn out_j(&self) -> f64 {
@@ -96,7 +115,7 @@ impl Supply {
         there
     }
 
-    /// Lets cycles go by at once, each as `cycle`, which was played in their middle. Where the books would not close,
+    /// Lets cycles go by at once, each as `cycle`, the mean of them. Where the books would not close,
     /// it says so, and nothing has happened.
     #[must_use]
     pub fn repeat(&mut self, cycle: &Cycle, times: f64) -> bool {
