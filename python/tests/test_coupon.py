@@ -121,7 +121,7 @@ def test_a_slot_is_what_the_program_has(sunseal: Cli, board: str, header: int) -
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("--kind", "ctrl"), "unknown kind of coupon `ctrl`; known: ccm, ctr, ecdh-p256, p224"),
+        (("--kind", "ctrl"), "unknown kind of coupon `ctrl`; nearest: ctr,"),
         (("--board", "micaz"), "the firmware of micaz keeps no coupons"),
         (("--board", "nothing"), "unknown board `nothing`"),
     ],

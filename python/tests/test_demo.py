@@ -341,7 +341,7 @@ def test_a_stopped_demo_leaves_no_half_and_says_how_to_go_on(
 ) -> None:
     child, out = running_demo
     kin = children_of(child.pid)
-    assert len(kin) == 2
+    assert len(kin) == 6  # server and gateway of the day and of both ends of its light
     child.send_signal(number)
     said_out, said = child.communicate(timeout=30)
     assert child.returncode == 130
@@ -362,7 +362,7 @@ def test_killing_the_demo_ends_its_children(running_demo: tuple[subprocess.Popen
         for status in Path("/proc").glob("[0-9]*/status")
         if f"PPid:\t{child.pid}\n" in _text(status)
     ]
-    assert len(pids) == 2
+    assert len(pids) == 6
     child.kill()
     child.wait()
     deadline = time.monotonic() + 10

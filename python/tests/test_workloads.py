@@ -57,7 +57,9 @@ def test_every_workload_is_right_on_every_device(board: str, workload: str) -> N
 @pytest.mark.parametrize("mpy", ["none", "16"])
 @pytest.mark.parametrize("workload", MULTIPLYING)
 def test_every_multiplier_gives_the_same(workload: str, mpy: str) -> None:
-    assert measuring.measure(workload, variant=[f"mpy={mpy}"]).result_valid is True
+    # What is only made for later is held to nothing.
+    valid = None if workload.endswith("-offline") else True
+    assert measuring.measure(workload, variant=[f"mpy={mpy}"]).result_valid is valid
 
 
 @pytest.mark.parametrize("board", ["mica2", "mica2dot"])

@@ -26,9 +26,11 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    /// Displacement of edge `k`: the sum of four uniform variables, which stays within 3.5 sigma.
-    fn of_edge(self, k: u64) -> i64 {
-        let h = splitmix64(self.seed ^ k.wrapping_mul(0xD134_2543_DE82_EF95));
+    /// Displacement of edge `k` of a source that began at `begun_ps`: the sum of four uniform variables, which stays
+    /// within 3.5 sigma. A source that begins anew is another draw, or each start would bring the same noise.
+    fn of_edge(self, begun_ps: u128, k: u64) -> i64 {
+        let source = self.seed ^ (begun_ps as u64).wrapping_mul(0x9E6D_62D0_6F6A_9A9B);
+        let h = splitmix64(source ^ k.wrapping_mul(0xD134_2543_DE82_EF95));
         let sum: i64 = (0..4).map(|i| ((h >> (16 * i)) & 0xFFFF) as i64 - 0x8000).sum();
         // Variance of one term is 2^32/12, of the sum 2^32/3: sigma = 2^16/sqrt(3) = 37837.
         match i64::try_from(self.sigma_ps).ok().and_then(|sigma| sum.checked_mul(sigma)) {
@@ -111,7 +113,7 @@ impl Line {
     fn edge_at(&self, edge: u64) -> u128 {
         let ps = self.anchor_ps + self.span_ps(edge);
         match self.jitter {
-            Some(j) => ps.saturating_add_signed(j.of_edge(edge).into()),
+            Some(j) => ps.saturating_add_signed(j.of_edge(self.anchor_ps, edge).into()),
             None => ps,
         }
     }
@@ -413,7 +415,7 @@ mod tests {
     fn jitter_has_the_deviation_it_is_given() {
         let j = Jitter { seed: 1, sigma_ps: 1_000_000 };
         let n = 20_000;
-        let var: f64 = (0..n).map(|k| (j.of_edge(k) as f64).powi(2)).sum::<f64>() / n as f64;
+        let var: f64 = (0..n).map(|k| (j.of_edge(0, k) as f64).powi(2)).sum::<f64>() / n as f64;
         assert!((var.sqrt() / 1e6 - 1.0).abs() < 0.02, "{}", var.sqrt());
     }
 }

@@ -11,7 +11,6 @@ mod coupons;
 mod covered;
 mod fpga;
 mod functions;
-mod lives;
 mod prices;
 mod start;
 
@@ -40,7 +39,6 @@ use coupons::Coupons;
 use covered::Covered;
 use fpga::Fpgas;
 use functions::Functions;
-use lives::Lives;
 use prices::{Events, Price, Priced};
 use start::Start;
 
@@ -89,9 +87,6 @@ pub struct Node {
     priced: HashMap<u64, Priced>,
     start: Option<Start>,
     covered: Covered,
-    lives: Lives,
-    /// Why it never gets past what cuts it off.
-    stuck: Option<String>,
     starts: u64,
     /// How often a start has let the trigger pin fall, which ended no operation.
     reset_falls: u64,
@@ -236,8 +231,6 @@ impl Node {
             priced: HashMap::new(),
             start: None,
             covered: Covered::default(),
-            lives: Lives::default(),
-            stuck: None,
             starts: 0,
             reset_falls: 0,
             brown_out_cycles: Vec::new(),
@@ -503,8 +496,7 @@ impl Node {
                 self.step_off()?
             }
             self.drain_radio()?;
-            let ended = self.scenario.until.is_some() && self.recorder.first_cut_s.is_some();
-            if ended || self.stuck.is_some() {
+            if self.scenario.until.is_some() && self.recorder.first_cut_s.is_some() {
                 break;
             }
             if let Some(unclosed) = self.supply.unclosed() {
@@ -658,8 +650,7 @@ impl Node {
     }
 
     /// The output is cut off under a load.
-    fn cut(&mut self, load: Load, doing: Doing) {
-        self.life_ends(load, doing);
+    fn cut(&mut self) {
         self.supply.switch_off();
         if let Some(coupons) = &mut self.coupons {
             coupons.cut(self.supply.sums().load_j);
@@ -736,7 +727,7 @@ impl Node {
             brown_outs: self.brown_out_cycles.len() as u64,
             first_cut_s: r.first_cut_s,
             repeated: None,
-            stuck: self.stuck.take(),
+            stuck: None,
             supervisor_resets: self.machine.supervisor_resets(),
             cycles: self.machine.cycles(),
             time_by_doing_s: std::mem::take(&mut r.by_doing),

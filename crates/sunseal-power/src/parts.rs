@@ -199,6 +199,12 @@ impl CellPart {
         })
     }
 
+    /// Open-circuit voltage when empty.
+    #[must_use]
+    pub fn v_empty_v(&self) -> f64 {
+        self.ocv_v.first().map_or(0.0, |p| p[1]) * f64::from(self.cells_in_series)
+    }
+
     /// Open-circuit voltage when full.
     #[must_use]
     pub fn v_full_v(&self) -> f64 {

@@ -239,7 +239,7 @@ def _priced() -> Schema:
     sleep = keys(
         **dict.fromkeys(("total_w", "total_low_w", "total_high_w", "cpu_w", "oscillator_w", "radio_w"), NUMBER),
         residual_w=null(NUMBER),
-        remark=TEXT,
+        remark=null(TEXT),
     )
     exchange = of(Exchange, send_j=NUMBER, receive_j=NUMBER)
     return joined(UNREAD, keys(asleep=null(sleep), exchange=null(exchange)))
@@ -365,6 +365,9 @@ def _closing() -> Schema:
         residual_known=told(YES, "False where nobody's measurement of the board's residual current is known."),
         low_light=maybe(listed(NUMBER)),
         untouched=maybe(told(TEXTS, "Parts that the program never spoke to, with what they took.")),
+        first_cut_s=maybe(told(NUMBER, "When the supply was cut off for the first time.")),
+        repeated=maybe(told(keys(cycles=WHOLE, time_s=NUMBER), "Cycles of a load that went by at once.")),
+        stuck=maybe(told(TEXT, "Why a load never gets past what cuts it off, and what would help.")),
         **rare,
     )
 

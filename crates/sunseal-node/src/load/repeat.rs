@@ -109,10 +109,7 @@ impl Track {
     ) -> Option<Leap> {
         let here = course.mark();
         let stretches = std::mem::take(&mut self.stretches);
-        let Some((from, counts, from_s)) = self.mark.replace((here.clone(), course.counts, now_s))
-        else {
-            return None;
-        };
+        let (from, counts, from_s) = self.mark.replace((here.clone(), course.counts, now_s))?;
         let (counted, time_s) = (course.counts.since(counts), now_s - from_s);
         let near = |t_s: f64| (t_s - time_s).abs() <= 1e-3 * time_s + 1e-9;
         let alike =

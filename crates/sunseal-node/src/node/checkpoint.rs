@@ -13,7 +13,7 @@ use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 
 use super::coupons;
 use super::functions::{Books, Functions};
-use super::{Covered, Events, Lives, Node};
+use super::{Covered, Events, Node};
 use crate::inputs::Given;
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
@@ -123,7 +123,6 @@ struct Written<'a> {
     charge_c: f64,
     priced_v: f64,
     covered: Covered,
-    lives: Lives,
     events: &'a Events,
     starts: u64,
     reset_falls: u64,
@@ -143,7 +142,6 @@ struct Kept {
     charge_c: f64,
     priced_v: f64,
     covered: Covered,
-    lives: Lives,
     events: Events,
     starts: u64,
     reset_falls: u64,
@@ -219,7 +217,6 @@ impl Node {
             charge_c: self.charge_c,
             priced_v: self.priced_v,
             covered: self.covered,
-            lives: self.lives,
             events: &self.events,
             starts: self.starts,
             reset_falls: self.reset_falls,
@@ -259,7 +256,7 @@ impl Node {
         if let (Some(coupons), Some(books)) = (&mut self.coupons, kept.coupons) {
             coupons.books = books;
         }
-        (self.covered, self.lives) = (kept.covered, kept.lives);
+        self.covered = kept.covered;
         self.prices.clear();
         self.priced.clear();
         Ok(self.time_s())

@@ -255,6 +255,10 @@ impl<'a> Chain<'a> {
         if let Some((_, c)) = &self.cell {
             v_cut_v = v_cut_v.max(c.v_end_v);
             v_on_v = v_on_v.max(v_cut_v * 1.01);
+            // Nothing flows from a cell at the lowest voltage that it has.
+            if v_on_v <= c.v_empty_v() {
+                v_on_v = c.v_empty_v() * 1.01;
+            }
         }
         let s = &self.scenario.supply;
         (s.v_on_v.unwrap_or(v_on_v), s.v_cut_v.unwrap_or(v_cut_v))
