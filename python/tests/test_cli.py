@@ -389,7 +389,7 @@ class TestReproduce:
         assert told.status == 0, told.err
         lines = [line.split() for line in told.out.splitlines() if line.startswith((" fitted", " arithmetic"))]
         # Three energies that the set was fitted to; three times that are cycles at a clock, one of which is misread.
-        assert [line[:3] for line in lines] == [["fitted", "3", "a"], ["arithmetic", "2", "1"]]
+        assert [line[:3] for line in lines] == [["fitted", "3", "1"], ["arithmetic", "2", "1"]]
         assert "Independently confirmed" in told.out
 
     def test_the_curve_of_figure_4_2_steps_where_the_thesis_says(self, sunseal: Cli) -> None:

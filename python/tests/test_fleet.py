@@ -23,7 +23,7 @@ scenario = "{scenario}"
 nodes = 150
 days = 20
 [climate]
-shading = 0.005
+shading = 0.02
 [spread]
 light = {{ uniform = [0.3, 1.5] }}
 period_s = {{ choice = [180, 3600] }}

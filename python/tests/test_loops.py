@@ -122,6 +122,6 @@ def test_a_load_that_no_store_starts_is_told_in_no_time(sunseal: Cli, tmp_path: 
     closing = json.loads(told.out)
     assert told.status == 1 and "never gets past step 1" in told.err
     assert closing["brown_outs"] == 1 and closing["first_cut_s"] == closing["simulated_s"]
-    assert "first cut" in sunseal("simulate", path).out
+    assert "first cut" in sunseal("simulate", path, "--until", "first-cut").out
     wrong = sunseal("simulate", path, "--until", "sunset")
     assert wrong.status == 2 and "first-cut" in wrong.err

@@ -82,7 +82,7 @@ def harvested(board: str, work: str, every_s: float, climate: dict[str, Any], **
 def test_what_is_told_does_and_a_step_less_does_not(firmware: None) -> None:
     """By the hourly year alone a shading of 0.001094 and a period of 1,568 s were told where 0.00105 and 1,180 s do."""
     store = {"harvesters": ["ti-bq25570"], "capacitors": ["capxx-hw203"]}
-    climate = {"shading": 0.001, "survive": 0.99}
+    climate = {"shading": 0.0016, "survive": 0.99}
     asked = harvested("msp430fr5994-launchpad", "ecdsa-p256-sign", 600.0, climate, **store)
     assert held(asked) == {"light", "period", "survive"}
 
@@ -90,7 +90,7 @@ def test_what_is_told_does_and_a_step_less_does_not(firmware: None) -> None:
 def test_in_the_dark_the_engines_days_are_told(firmware: None) -> None:
     """0.5 % of days were told where 11.8 % do."""
     store = {"harvesters": ["ti-bq25570"], "capacitors": ["capxx-hw203"]}
-    climate = {"shading": 0.0004, "survive": 0.99}
+    climate = {"shading": 0.0008, "survive": 0.99}
     asked = harvested("msp430fr5994-launchpad", "ecdsa-p256-sign", 600.0, climate, **store)
     assert {"light", "survive"} <= held(asked)
 

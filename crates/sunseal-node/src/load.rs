@@ -380,7 +380,8 @@ impl Play {
 fn never_past(course: &Course, (step, light): (usize, Light)) -> String {
     let (config, steps) = (course.supply.config(), &course.steps);
     let LoadStep { lasts_s, current_a } = steps[step];
-    let needs = told(config, course.started_v, |c, v_v| carries(c, v_v, steps, &light));
+    // A store that is cut off without having given much comes on higher each time; what helps must help the first.
+    let needs = told(config, config.v_on_v, |c, v_v| carries(c, v_v, steps, &light));
     format!(
         "the load never gets past step {} of its first round, {current_a} A for {lasts_s} s: {needs} ({} starts, {} cuts)",
         step + 1,

@@ -38,6 +38,12 @@ impl Battery {
         Ok(Self { inner: made.map_err(refuse)? })
     }
 
+    /// Open voltage of the empty cell.
+    #[getter]
+    fn empty_v(&self) -> f64 {
+        self.inner.cell().v_empty_v()
+    }
+
     /// Open voltage of the full cell.
     #[getter]
     fn full_v(&self) -> f64 {

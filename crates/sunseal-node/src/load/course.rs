@@ -75,8 +75,6 @@ pub(super) struct Course {
     start_s: f64,
     /// Lowest terminal under load.
     pub terminal_min_v: f64,
-    /// The store at rest at the last start.
-    pub started_v: f64,
 }
 
 /// What one cycle did: from a start to the next, or one round.
@@ -103,7 +101,6 @@ impl Course {
             left_s: 0.0,
             start_s: 0.0,
             terminal_min_v: f64::INFINITY,
-            started_v: f64::NAN,
         }
     }
 
@@ -158,7 +155,6 @@ impl Course {
         let mut met = Met::Nothing;
         if advance.boundary == Some(Boundary::Restart) {
             supply.switch_on();
-            self.started_v = supply.v_v();
             self.counts.starts += 1;
             (self.at, self.left_s) = (0, self.steps[0].lasts_s);
             self.start_s = if self.counts.brown_outs > 0 { START_S } else { 0.0 };

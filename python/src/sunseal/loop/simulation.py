@@ -375,7 +375,11 @@ def _stopping(supply: dict[str, Any], weights: measuring.PowerSet, freq_hz: int)
     if not direct or "v_cut_v" in supply or "supply" in boards.board(weights.board.name):
         return supply
     least_v = min(v for hz, v, _ in weights.inner.levels() if hz >= freq_hz * 0.995)
-    return {"v_cut_v": least_v, "v_on_v": least_v + 0.1, **supply}
+    on_v = least_v + 0.1
+    if "cell" in supply:
+        # Nothing flows from a cell at the lowest voltage that it has.
+        on_v = max(on_v, 1.01 * _engine.Battery(boards.library(), supply["cell"], None, 25.0, 1.0, 1.0).empty_v)
+    return {"v_cut_v": least_v, "v_on_v": on_v, **supply}
 
 
 @dataclass(frozen=True)
