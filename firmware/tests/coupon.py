@@ -57,7 +57,7 @@ def milliseconds(board: str, name: str) -> float:
     m.write("bench_input", trial.fed)
     m.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
     m.run()
-    if m.read_int("bench_status") != 0 or not trial.right(m.read("bench_output")[: trial.output_bytes]):
+    if m.read_int("bench_status") != 0 or trial.right(m.read("bench_output")[: trial.output_bytes]) is False:
         raise SystemExit(f"coupon.py: the output of {name} on {board} is wrong")
     at = {level: time_s for time_s, _, _, level in m.pin_log()}
     return 1e3 * (at[False] - at[True])

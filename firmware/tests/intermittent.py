@@ -40,7 +40,7 @@ class Program:
         """Run it and return the cycles between its marks; what it puts out must be right."""
         m = self.machine
         m.run()
-        if m.read_int("bench_status") != 0 or not self.trial.right(self.output):
+        if m.read_int("bench_status") != 0 or self.trial.right(self.output) is False:
             raise SystemExit("intermittent.py: a program's output is wrong")
         at = {level: cycles for _, cycles, _, level in m.pin_log()}
         return at[False] - at[True]

@@ -226,7 +226,7 @@ def program_work(job: tuple[str, str]) -> tuple[str, str, str, list[str]]:
         return column, name, "", [f"{column}: {name}: {e}"]
     errors = []
     status = int.from_bytes(machine.read("bench_status"), "little", signed=True)
-    if status != 0 or not trial.right(machine.read("bench_output")[: trial.output_bytes]):
+    if status != 0 or trial.right(machine.read("bench_output")[: trial.output_bytes]) is False:
         errors.append(f"status {status}, or a wrong output")
     kinds = {leak.kind for leak in leaks}
     if work.timing == "tables" and kinds and kinds <= {"address", "cached-address"}:

@@ -413,5 +413,5 @@ def duty(played: Played) -> Duty:
     symbols = {k: bytes.fromhex(v) for k, v in record["symbols"].items()}
     failed = int.from_bytes(symbols["duty_failed"], "little")
     trial = oracle.trial(work)
-    right = failed == 0 and trial.right(symbols["bench_output"][: trial.output_bytes])
+    right = failed == 0 and trial.right(symbols["bench_output"][: trial.output_bytes]) is not False
     return Duty(name, operations, failed, right, freq_hz)
