@@ -71,7 +71,8 @@ fn each_setting_counts() {
     assert_eq!(lora("sx126x", 5, 125.0, "").quarter_symbols(10), 4 * (8 + 8 + 5 * 5) + 25);
     assert_eq!(
         lora("sx126x", 7, 125.0, "low_data_rate = true").quarter_symbols(10),
-        4 * (8 + 8 + 6 * 5) + 17
+        // 96 bits by 4 (7 - 2) a block are five blocks.
+        4 * (8 + 8 + 5 * 5) + 17
     );
 }
 

@@ -147,8 +147,14 @@ fn an_old_machine_runs_as_a_young_one() {
     const DAY: Picos = Picos(86_400_000_000_000_000);
     let young = lived(DAY);
     assert!(young.1.len() > 80, "{}", young.1.len());
-    assert_eq!(lived(DAY * 213), young, "where 64 bits of picoseconds end");
-    assert_eq!(lived(DAY * 3650), young);
+    // Of an oscillator that begins anew the noise is another draw: two microseconds of these edges.
+    let alike = |old: (u64, Vec<u128>), when: &str| {
+        assert_eq!((old.0, old.1.len()), (young.0, young.1.len()), "{when}");
+        let apart = old.1.iter().zip(&young.1).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(apart < Some(2_000_000), "{when}: {apart:?} ps");
+    };
+    alike(lived(DAY * 213), "where 64 bits of picoseconds end");
+    alike(lived(DAY * 3650), "ten years");
 }
 
 #[test]

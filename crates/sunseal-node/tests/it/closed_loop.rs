@@ -523,7 +523,7 @@ fn on_a_rail_that_follows_a_supervisor_lets_code_run_on_for_its_delay() {
     let (with, without) = (cycles("", 5e-6), cycles(at_once, 5e-6));
     // The rail is told within a long step too.
     let long = cycles(at_once, 1.0);
-    assert_eq!(long, without);
+    assert!(long.abs_diff(without) <= 4, "a turn of the loop: {long} {without}");
     // A little above a megahertz, to the end of a jump.
     assert!(without > 100 && (20..=24).contains(&(with - without)), "{with} {without}");
 }
