@@ -388,6 +388,8 @@ def _demo() -> Schema:
             challenges=table(ANY),
             accepted_by_security_bits=ANY,
             intruder=listed(attempt),
+            **dict.fromkeys(("wall_s", "played_wall_s", "simulated_over_wall"), NUMBER),
+            files=told(ANY, "Where report, picture and series lie."),
             ends=maybe(told(listed({"type": "object"}), "The day at both ends of what the panel's sheet leaves open.")),
         ),
     )
