@@ -126,7 +126,7 @@ def test_the_command_and_the_function_play_the_same_fleet(sunseal: Cli, spec: Pa
 
 
 def test_more_light_does_more_reports(spec: Path, tmp_path: Path) -> None:
-    """The day's store is empty each night at this pace, so that no day is survived; what is done grows with the light."""
+    """The day's store is empty each night at this pace: no day is survived, and what is done grows with the light."""
     rows = fleet.run(fleet.load(spec, PROFILE), tmp_path / "out").sort_values("light")
     often = rows[rows.period_s == 180.0]
     done, third = often.report_done / often.report_due, len(often) // 3
