@@ -177,6 +177,7 @@ CASES: dict[str, tuple[Facts, list[Ask]]] = {
                 {"cell": "own", "charger": "diode", "output": "direct", "initial_v": 3.1},
                 harvest={"constant_w": 1e-3},
             ),
+            day({"cell": "own", "charger": "diode", "output": "direct", "initial_v": 2.7}),
         ],
     ),
     "cell by tables": (
