@@ -119,6 +119,47 @@ def test_fitting_one_more_coefficient_changes_the_class_of_its_rows(monkeypatch:
     assert behind("suslowicz2017/table-5", "MSP430, S-box, energy, ours over our coupon").kind == "independent"
 
 
+@pytest.mark.parametrize(("state", "kind"), [("active.ram", "independent"), ("active.flash", "fitted")])
+def test_only_a_fitted_coefficient_that_a_figure_used_makes_it_a_fit(
+    state: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One coefficient of the datasheet, declared fitted to what the thesis prints, changes its rows without an edit."""
+    board, read = "msp430f5438a-anagear", boards.read_toml
+    row = {
+        **{"label": "a signature", "published": 1e-3, "unit": "J", "kind": "paper", "quantity": "energy_j"},
+        **{"workload": "ecdsa-secp160r1-sign", "vcc_v": 2.0, "freq_hz": 3_000_000, "power_set": "datasheet"},
+    }
+    table = {"id": "x/y", "kind": "paper", "better": "near"}
+
+    def planted(path: Path) -> dict[str, Any]:
+        data: dict[str, Any] = read(path)
+        if path.parent.name != "power" or path.stem != "msp430f5438a-datasheet":
+            return data
+        anchor = {"vcc_v": 2.0, "mclk_mhz": 3, "cycles": 1, "energy_mj": 2.0, "fitted": True, "place": "a planted page"}
+        current = [c for c in data["current"] if (c["component"], c["state"]) == ("cpu", state)]
+        assert current
+        return data | {"current": current, "event": [], "anchor": [anchor]}
+
+    before = published._row(board, table, row, None)
+    assert before.kind == "independent"
+    assert before.evidence.coefficients == ("msp430f5438a-datasheet: cpu.active.flash",)
+    for cached in ("fitted", "_own"):
+        monkeypatch.setattr(evidence, cached, getattr(evidence, cached).__wrapped__)
+    monkeypatch.setattr(boards, "read_toml", planted)
+    found = published._row(board, table, row, None)
+    assert found.kind == kind
+    assert ("a planted page" in found.evidence.coefficients[0]) == (kind == "fitted")
+    assert found.ours == before.ours
+
+
+def test_coefficients_are_told_one_by_one_with_the_set_that_states_each() -> None:
+    joules = {"cpu.active.flash": 1e-3, "cpu.lpm3": 1e-9, "cpu.active.ram": 0.0}
+    assert evidence.weighed_by("msp430f5438a-mane2014", joules) == {
+        "msp430f5438a-mane2014: cpu.active.flash",
+        "msp430f5438a-datasheet: cpu.lpm3",
+    }
+
+
 @pytest.mark.parametrize(
     ("where", "label", "kind"),
     [

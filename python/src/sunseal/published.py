@@ -190,7 +190,9 @@ def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measu
     printed, ours = _printed(raw), None
     behind = evidence.of(board, table, raw)
     try:
-        ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
+        with evidence.noting() as used:
+            ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
+        behind = evidence.of(board, table, raw, used)
     except MissingToolError as e:
         note, verdict = ": ".join(filter(None, (str(e), e.hint))), NO_TOOLS
     except KeyError as e:
@@ -343,6 +345,7 @@ def _energy(
     weights = measuring.PowerSet(table["power_set"], board)
     counts = _counts(board, raw["workload"], raw["mpy"], progress)
     point = weights.inner.weigh(counts, raw["freq_hz"], raw["vcc_v"])
+    evidence.note(evidence.weighed_by(weights.name, point.by_state_j))
     scale = raw["cycles"] / counts.cycles
     ours = point.energy_j if raw["quantity"] == "energy_j" else point.time_s
     return (
@@ -358,6 +361,8 @@ class Cost:
     cycles: float
     time_s: float
     energy_j: float
+    coefficients: frozenset[str] = frozenset()
+    """What the energy was weighed by."""
 
     def plus(self, other: Cost, times: float = 1.0) -> Cost:
         """Add another operation's cost."""
@@ -365,6 +370,7 @@ class Cost:
             self.cycles + times * other.cycles,
             self.time_s + times * other.time_s,
             self.energy_j + times * other.energy_j,
+            self.coefficients | other.coefficients,
         )
 
 
@@ -415,7 +421,8 @@ def _cost(at: Place) -> tuple[Cost, str]:
     point = weights.inner.weigh(counts, freq_hz, vcc_v)
     place = f"{at.board} {boards.variant_text(chosen)}".strip()
     where = f"{at.workload} on {place}, {vcc_v:g} V, {freq_hz / 1e6:g} MHz, {weights.name}"
-    return Cost(counts.cycles, point.time_s, point.energy_j), where
+    used = evidence.weighed_by(weights.name, point.by_state_j)
+    return Cost(counts.cycles, point.time_s, point.energy_j, used), where
 
 
 @cache
@@ -440,10 +447,12 @@ def _asked(board: str, table: dict[str, Any], raw: dict[str, Any]) -> tuple[Cost
         cycles = call["times"] * _called(Place.of(board, table, raw), call["function"])
         cost = cost.plus(cost, cycles / cost.cycles)
         where = f"with {call['times']} x {call['function']}, {where}"
+    used = cost.coefficients
     if "cycles" in raw:
         # Weigh the published cycle count, so that only the energy model is compared.
         cost = Cost(raw["cycles"], *(x * raw["cycles"] / cost.cycles for x in (cost.time_s, cost.energy_j)))
         where = f"at {raw['cycles']:,} cycles of {where}"
+    evidence.note(used)
     return cost, where
 
 
@@ -527,6 +536,7 @@ def _unit(
         raw["workload"], board=board, power=table["power_set"], freq_hz=raw["freq_hz"], vcc_v=raw["vcc_v"], unit=True
     )
     assert m.measurement_unit is not None
+    evidence.note(evidence.weighed_by(m.power_set, m.energy_by_state_j))
     true = m.energy_j if raw["quantity"] == "energy_j" else float(m.cycles)
     where = f"{m.workload}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz, {m.measurement_unit['samples']:,.0f} samples"
     return m.measurement_unit[raw["quantity"]] / true, where
