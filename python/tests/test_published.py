@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sunseal import boards, published
+from sunseal.benchmark.slices import law
 from sunseal.errors import SunsealError
 from sunseal.papers import cells, evidence
 from sunseal.papers.arithmetic import arithmetic
@@ -268,6 +269,15 @@ def test_every_printed_cell_has_a_row_of_ours_or_a_reason() -> None:
     assert len(walked) == 523
     # As many tables as the papers have, but for Suslowicz's table 6, of labels, and Rizvi's II to IV, of signals.
     assert len(cells.printed()) == 29
+
+
+def test_slices_that_the_estimate_leaves_open_are_not_beaten() -> None:
+    raw = {"quantity": "slices", "note": "an estimate"}
+    low, high = law().bounds
+    assert published._verdict("less", 471, 400, raw) == published.DIFFERS
+    assert published._verdict("less", 471, 471 / high * 0.99, raw) == published.BEATEN
+    assert published._verdict("more", 471, 471 / low * 1.01, raw) == published.BEATEN
+    assert published._verdict("less", 471, 400, {"quantity": "cycles"}) == published.BEATEN
 
 
 def test_a_cell_whose_row_goes_is_missed() -> None:

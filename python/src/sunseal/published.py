@@ -268,6 +268,8 @@ def _verdict(better: str, published: float, ours: float, raw: dict[str, Any]) ->
     if better in ("less", "more"):
         if ours == published:
             return AGREES
+        if raw.get("quantity") == "slices" and offload.may_be_slices(ours, published):
+            return differs
         won = EASIER if "easier" in raw else MORE if "more" in raw else BEATEN
         return won if (ours < published) == (better == "less") else differs
     if better == "equal" and raw.get("quantity") != "packet_energy_j":
