@@ -271,6 +271,17 @@ def test_every_printed_cell_has_a_row_of_ours_or_a_reason() -> None:
     assert len(cells.printed()) == 29
 
 
+def test_the_row_of_the_cells_head_and_column_comes_first() -> None:
+    """Equal figures stand in several rows: 2 is a core voltage's level at 20 MHz and the supply in volts at 12."""
+    found = {(c.table, c.head, c.column): c for c in cells.walk(rows_by_table())}
+    assert found["mane2014/table-3.1", "20", "PMMCOREV"].answers[0] == "PMMCOREV at 20 MHz"
+    assert found["mane2014/table-3.1", "12", "DVCC"].answers[0] == "minimum DVCC at 12 MHz"
+    assert found["mane2014/table-4.2", "RAM", "P-256, with"].answers[0] == "RAM, P-256, with multiplier"
+    # 26.7 mA at 10 dBm is an input, for all that 26.7 mW stands in the row of -5 dBm.
+    cell = found["piotrowski2006/table-9", "433 MHz, TX 10 dBm", "current, mA"]
+    assert cell.answers == () and cell.reason.startswith("an input")
+
+
 def test_slices_that_the_estimate_leaves_open_are_not_beaten() -> None:
     raw = {"quantity": "slices", "note": "an estimate"}
     low, high = law().bounds
