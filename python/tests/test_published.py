@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import boards, published
+from sunseal import _engine, boards, published
 from sunseal.benchmark.slices import law
 from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
 from sunseal.papers import cells, evidence
 from sunseal.papers.arithmetic import arithmetic
 from sunseal.report import published_page
@@ -202,7 +204,7 @@ def test_every_factor_of_two_supplies_is_by_construction() -> None:
     assert len(found) == 11
     assert {behind(where, row["label"]).kind for where, row in found} == {"by_construction"}
     some = next(row for _, row in found if row["vcc_v"] == 2.7 and row["workload"] == "ecdsa-secp160r1-sign")
-    ours = published._row("msp430f5438a-anagear", {"better": "near", "kind": "paper"}, some, None).ours
+    ours = published._row("msp430f5438a-anagear", {"id": "x/y", "better": "near", "kind": "paper"}, some, None).ours
     assert ours == pytest.approx(2.7 / 2.0, rel=1e-3)
 
 
@@ -252,6 +254,17 @@ def test_energies_of_the_motes_stand_beside_those_at_the_paper_s_own_current() -
     [
         ({"label": "a row", "published": 1}, "`a row` in x/y of data/published lacks the key 'quantity'"),
         ({"label": "a row", "published": "one", "quantity": "clock_hz"}, "`one` in data/published is no arithmetic"),
+        ({"label": "a row", "published": "9**999", "quantity": "clock_hz"}, "`9\\*\\*999` in .* is no arithmetic"),
+        ({"label": "a row", "published": "(-8)**0.5", "quantity": "clock_hz"}, "is no arithmetic"),
+        ({"label": "a row", "published": math.nan}, "`a row` in x/y of data/published has published = nan"),
+        ({"label": "a row", "published": True}, "published = True, which is no number"),
+        ({"label": "a row", "published": [1]}, r"published = \[1\], which is no number"),
+        ({"label": "a row", "published": 1, "period_s": "x"}, "period_s = 'x', which is no number"),
+        ({"label": "a row", "published": 1, "expr": "1 + 1"}, "`a row` in x/y of data/published lacks the key 'ulp'"),
+        ({"published": 1}, "a row in x/y of data/published has no label"),
+        ({"label": "a row", "published": 1, "kind": "fact"}, "unknown kind `fact` of `a row` in x/y"),
+        ({"label": "a row", "published": 1, "better": "nicer"}, "unknown better `nicer` of `a row` in x/y"),
+        ({"label": "a row", "published": 1, "solved": {"input": "clock"}}, "`solved` without the input and what"),
     ],
 )
 def test_a_cell_that_cannot_be_read_is_refused_by_name(row: dict[str, Any], said: str) -> None:
@@ -299,7 +312,17 @@ def test_a_cell_whose_row_goes_is_missed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [(["RX", "1,8"], "cells, not 3"), (["RX", "1.8", "n/a"], "`n/a` of `RX` in x/y")]
+    ("line", "said"),
+    [
+        (["RX", "1.8"], "cells, not 3"),
+        ([], "a row of x/y has 0 cells"),
+        (["RX", "1.8", "n/a"], "`n/a` of `RX` in x/y"),
+        (["RX", "1.8", "1,8"], "`1,8` of `RX` in x/y is no figure"),
+        (["RX", "1.8", "1.8.2"], "`1.8.2` of `RX`"),
+        (["RX", "1.8?", "2"], r"`1.8\?` of `RX`"),
+        (["RX", "O.8", "2"], "`O.8` of `RX`"),
+        (["RX", 1.8, "2"], "1.8 of `RX` in x/y is no text"),
+    ],
 )
 def test_a_printed_table_that_cannot_be_read_is_refused(
     line: list[str], said: str, monkeypatch: pytest.MonkeyPatch
@@ -308,6 +331,30 @@ def test_a_printed_table_that_cannot_be_read_is_refused(
     monkeypatch.setattr(boards, "read_toml", lambda _: data)
     with pytest.raises(SunsealError, match=said):
         getattr(cells.printed, "__wrapped__")()  # noqa: B009
+
+
+def test_a_printed_table_that_stands_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"id": "x/y", "columns": ["", "a"], "rows": [["RX", "1.8"]]}
+    for data, said in (([table, table], "x/y stands twice"), ([{"id": "x/y", "rows": []}], "lacks the key 'columns'")):
+        monkeypatch.setattr(boards, "read_toml", lambda _, data=data: {"printed": data})
+        with pytest.raises(SunsealError, match=said):
+            getattr(cells.printed, "__wrapped__")()  # noqa: B009
+
+
+def test_a_row_whose_run_did_not_end_is_left_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def runs_on(*_: object) -> None:
+        raise _engine.EngineError("the program did not end within 1,000 cycles")
+
+    monkeypatch.setattr(measuring, "run", runs_on)
+    paper = {"board": "telosb", "cite": "A paper", "confirmed": "Independently confirmed is nothing."}
+    row = {"label": "a hash", "published": 1, "workload": "sha256-hash", "quantity": "cycles", "vcc_v": 3.1}
+    table = {"id": "x/y", "title": "", "source": "", "kind": "paper", "better": "less", "row": [row]}
+    monkeypatch.setattr(published, "_tables", lambda: {"x/y": (paper, table)})
+    found = published.reproduce("x/y")
+    assert found.rows[0].verdict == "not computed" and found.rows[0].ours is None
+    verdict = published.judged([found])
+    assert verdict.exit_status == 3
+    assert "did not end within 1,000 cycles" in str(verdict.why)
 
 
 def test_a_paper_stands_for_all_its_tables() -> None:

@@ -185,8 +185,52 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
     return Reproduction(table_id, table["title"], source, rows, paper["confirmed"], paper["board"], table)
 
 
+BETTER = ("less", "more", "near", "equal", "below", "above")
+"""Orders in which ours may stand to a published figure."""
+NUMBERS = (
+    "vcc_v",
+    "freq_hz",
+    "store_j",
+    "period_s",
+    "cycles",
+    "ulp",
+    "original",
+    "limit",
+    "factor",
+    "near_hz",
+    "light_w",
+)
+"""Keys of a row that must be numbers."""
+
+
+def _check(table: dict[str, Any], raw: dict[str, Any]) -> None:
+    """Refuse a row that cannot be read: better none than one that compares something else."""
+    if "label" not in raw:
+        raise SunsealError(f"a row in {table['id']} of data/published has no label: {raw}")
+    where = f"`{raw['label']}` in {table['id']} of data/published"
+    for key in ("published", *NUMBERS):
+        given = raw.get(key)
+        text = key == "published" and isinstance(given, str)  # the paper's equation on its inputs
+        number = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
+        if given is not None and not text and not number:
+            raise SunsealError(f"{where} has {key} = {given!r}, which is no number")
+    if "kind" not in {**table, **raw}:
+        raise SunsealError(f"{where} lacks the key 'kind'")
+    for key, known in (("kind", KINDS), ("better", BETTER)):
+        given = raw.get(key, table.get(key))
+        if given is not None and given not in known:
+            raise unknown(key, str(given), known, f"of {where}")
+    better = raw.get("better", table.get("better"))
+    if "expr" in raw and "published" in raw and "ulp" not in raw and better not in ("below", "above"):
+        raise SunsealError(f"{where} lacks the key 'ulp': how much its last printed digit is worth")
+    solved = raw.get("solved")
+    if isinstance(solved, dict) and not {"input", "from"} <= set(solved):
+        raise SunsealError(f"{where} has `solved` without the input and what it was solved from")
+
+
 def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measuring.Progress | None) -> Row:
     """Compute one figure; a figure that can't be had costs its own row, and says why."""
+    _check(table, raw)
     printed, ours = _printed(raw), None
     behind = evidence.of(board, table, raw)
     try:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sunseal.published import Row
 
 _NUMBER = re.compile(r"-?\d[\d,_]*\.?\d*(?:[eE][+-]?\d+)?")
+_PRINTED = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:-\d+)?(?: ?[A-Za-z%][A-Za-z%/]*)?")
+"""A figure as a table prints it: commas between thousands, a range, a unit behind it."""
 PREFIXES = (*(10.0**power for power in range(-12, 13, 3)), 1 / 1024)
 """Scales between a figure in SI units, or in bytes, and the same as printed."""
 
@@ -77,21 +79,37 @@ def printed() -> tuple[Printed, ...]:
         SunsealError: If a line has not as many cells as the table has columns, or a figure cannot be read.
     """
     data: Any = boards.read_toml(boards.home() / "data" / "published" / "cells.toml")
-    found = []
-    for table in data["printed"]:
+    found: dict[str, Printed] = {}
+    for i, table in enumerate(data["printed"]):
+        for key in ("id", "columns", "rows"):
+            if key not in table:
+                name = table.get("id", f"table {i + 1}")
+                raise SunsealError(f"{name} of data/published/cells.toml lacks the key '{key}'")
+        if table["id"] in found:
+            raise SunsealError(f"{table['id']} stands twice in data/published/cells.toml")
         for line in table["rows"]:
-            if len(line) != len(table["columns"]):
-                raise SunsealError(f"`{line[0]}` of {table['id']} has {len(line)} cells, not {len(table['columns'])}")
-            for text in line[1:]:
-                if text and number(text) is None:
-                    raise SunsealError(
-                        f"`{text}` of `{line[0]}` in {table['id']} is no figure; an empty cell is one lost"
-                    )
+            _read(table["id"], table["columns"], line)
         rows = tuple(tuple(line) for line in table["rows"])
-        found.append(
-            Printed(table["id"], tuple(table["columns"]), rows, dict(table.get("reasons", {})), table.get("reason", ""))
+        found[table["id"]] = Printed(
+            table["id"], tuple(table["columns"]), rows, dict(table.get("reasons", {})), table.get("reason", "")
         )
-    return tuple(found)
+    return tuple(found.values())
+
+
+def _read(table: str, columns: Sequence[str], line: Sequence[Any]) -> None:
+    """Refuse a line whose figures nobody can be sure of."""
+    if len(line) != len(columns):
+        head = f"`{line[0]}`" if line else "a row"
+        raise SunsealError(f"{head} of {table} has {len(line)} cells, not {len(columns)}")
+    for text in line:
+        if not isinstance(text, str):
+            raise SunsealError(f"{text!r} of `{line[0]}` in {table} is no text; write it as printed, in quotes")
+    for text in line[1:]:
+        if text and not _PRINTED.fullmatch(text):
+            raise SunsealError(
+                f"`{text}` of `{line[0]}` in {table} is no figure: digits, commas between thousands, a "
+                "point, and a unit; an empty cell is one lost"
+            )
 
 
 def number(text: str) -> float | None:
