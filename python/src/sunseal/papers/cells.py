@@ -158,11 +158,11 @@ def laid_out(
 
 
 def reasons(table: Printed, laid: Sequence[tuple[str, Sequence[Beside]]]) -> list[tuple[str, str]]:
-    """Return each reason for which cells have no row, once, with the first column that has it."""
-    columns = (zip(table.columns[1:], line, strict=True) for _, line in laid)
-    return list(
-        {cell.reason: (column, cell.reason) for line in columns for column, cell in line if cell.reason}.values()
+    """Return each reason for which cells have no row, once, behind the columns and rows that it is given for."""
+    used = dict.fromkeys(
+        cell.reason for _, line in laid for cell in line if cell.reason and cell.reason != table.reason
     )
+    return [("; ".join(head for head, own in table.reasons.items() if own == reason), reason) for reason in used]
 
 
 _WORD = re.compile(r"-?\d+(?:\.\d+)?|[^\W\d_]+")
