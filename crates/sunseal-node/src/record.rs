@@ -179,13 +179,13 @@ pub struct RunRecord {
     pub starts: u64,
     /// Times it was cut off.
     pub brown_outs: u64,
-    /// When it was cut off for the first time.
+    /// Time of the first cut-off.
     #[serde(default)]
     pub first_cut_s: Option<f64>,
     /// Cycles that were like the ones before them and not played one by one, if there were such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,
-    /// Why it never gets past what cuts it off, and what would help, if it does not.
+    /// Reason for which it never gets past what cuts it off, and what would help, if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
     /// Times a supervisor of the chip found its supply too low and held it in reset, the output still on.
@@ -295,7 +295,7 @@ pub(crate) struct Cycles {
     pub panel_w: f64,
     /// Mean power of the node.
     pub load_w: f64,
-    /// What it is at for which share of the time.
+    /// Share of the time for which it is at each activity.
     pub shares: [(Doing, f64); 2],
 }
 

@@ -54,7 +54,7 @@ pub struct Scenario {
     pub start_s: f64,
     /// How long it lasts.
     pub duration_s: f64,
-    /// What ends it before that.
+    /// Event that ends it before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
     /// Temperature of chip and store; 25 degrees Celsius if absent.
@@ -104,7 +104,7 @@ pub struct Scenario {
     pub source: String,
 }
 
-/// What ends a run before its time.
+/// Event that ends a run before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
@@ -235,12 +235,12 @@ impl HarvestChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceChoice {
-    /// When each voltage and resistance begins to hold; the last holds to the end.
+    /// Times from which each voltage and resistance holds; the last holds to the end.
     #[serde(default = "at_once")]
     pub time_s: Vec<f64>,
     /// Voltages without a load.
     pub v_oc_v: Vec<f64>,
-    /// Internal resistances.
+    /// Internal resistances, one for each time.
     pub r_ohm: Vec<f64>,
 }
 
@@ -249,7 +249,7 @@ fn at_once() -> Vec<f64> {
 }
 
 impl SourceChoice {
-    /// What it offers for so long.
+    /// Voltage and resistance that it offers for so long.
     pub(crate) fn trace(&self, duration_s: f64) -> Result<HarvestTrace, HarvestError> {
         let mut edge_s = self.time_s.clone();
         // What begins later than the run ends is not asked for.

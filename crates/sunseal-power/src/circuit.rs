@@ -57,7 +57,7 @@ pub(crate) struct Converter<'a> {
     rail_w: f64,
     /// What it takes, where that is the same at every open voltage.
     taken_w: Option<(f64, f64)>,
-    /// Where the current of a load without turns lies in the efficiency's table.
+    /// Place in the efficiency's table of the current of a load without turns.
     place: Option<(usize, f64)>,
 }
 

@@ -75,7 +75,7 @@ impl Efficiency {
         self.at_place(v_v, self.place_of(current_a))
     }
 
-    /// Where a current lies between the printed ones.
+    /// Place of a current between the printed ones.
     pub(crate) fn place_of(&self, current_a: f64) -> (usize, f64) {
         place(&self.ln_a, current_a.max(1e-12).ln())
     }

@@ -116,7 +116,7 @@ impl TwoDiode {
             + 1.0 / one.shunt_ohm
     }
 
-    /// Open-circuit voltage.
+    /// Voltage at which no current flows.
     #[must_use]
     pub fn v_oc_v(&self) -> f64 {
         let one = &self.first;

@@ -28,9 +28,9 @@ pub enum PartError {
     /// The halves of a chip are not the whole.
     #[error("part {part} {reason}")]
     Whole {
-        /// Which part.
+        /// Name of the part.
         part: String,
-        /// What does not add up.
+        /// Clause that tells what does not add up.
         reason: String,
     },
     /// The file is not such a part.
@@ -453,19 +453,19 @@ sourced! {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PanelPoint {
-    /// Illuminance.
+    /// Illuminance at the point.
     pub lux: Option<f64>,
-    /// Irradiance.
+    /// Irradiance at the point.
     #[serde(rename = "W_m2")]
     pub w_m2: Option<f64>,
-    /// Open-circuit voltage.
+    /// Open-circuit voltage there.
     pub v_oc_v: f64,
     /// Current with its terminals shorted.
     #[serde(rename = "i_sc_uA")]
     pub i_sc_ua: f64,
     /// Voltage at the maximum power point, or at the operating point that is printed.
     pub v_mp_v: f64,
-    /// Current there.
+    /// Current at that voltage.
     #[serde(rename = "i_mp_uA")]
     pub i_mp_ua: f64,
 }

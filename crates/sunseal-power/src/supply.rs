@@ -177,7 +177,7 @@ impl Supply {
         }
     }
 
-    /// Whether it is a plain capacitor between converters of constant efficiency.
+    /// True if it is a plain capacitor between converters of constant efficiency.
     fn is_plain(&self) -> bool {
         matches!(self.solver, Choice::Plain(_))
     }

@@ -26,7 +26,7 @@ pub struct ReceiverPart {
     pub alternate_db: f64,
 }
 
-/// What a message costs: bits at a rate, or symbols of LoRa, in the state of an output power.
+/// Cost of a message: bits at a rate, or symbols of LoRa, in the state of an output power.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagePart {
@@ -58,7 +58,7 @@ pub struct MessagePart {
     pub send: Vec<(f64, String)>,
     /// Document and place.
     pub source: String,
-    /// Whether a figure is unchecked.
+    /// True if a figure is unchecked: from memory, not from its document.
     #[serde(default)]
     pub recalled: bool,
 }
@@ -73,7 +73,7 @@ pub enum LoraModem {
     Sx126x,
 }
 
-/// How a LoRa packet is sent.
+/// Settings with which a LoRa packet is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoraPart {
@@ -91,7 +91,7 @@ pub struct LoraPart {
     /// Length and coding rate are agreed on and not sent.
     #[serde(default)]
     pub implicit_header: bool,
-    /// Whether the payload ends with a CRC.
+    /// True if the payload ends with a CRC.
     #[serde(default = "with_crc")]
     pub crc: bool,
     /// Two bits fewer a symbol, against drift; else where a symbol lasts longer than 16 ms, as the sheets demand.

@@ -54,7 +54,7 @@ pub enum WiringError {
     /// It has no model.
     #[error("the messages of a {device} are priced; no program can drive it here")]
     Priced {
-        /// Which chip.
+        /// Name of the chip.
         device: String,
     },
     /// The machine has no such interface.

@@ -211,7 +211,7 @@ def _day(
 ENDS = {-1: "darkest", 1: "brightest"}
 """Readings of a panel's datasheet that the day is played again by."""
 VERDICT = ("asked", "answered", "verified", "starts", "brown_outs")
-"""What of a day is told of the ends, too."""
+"""Figures of a day that are told of the ends, too."""
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ OWN = "sunseal"
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 _Looked = dict[tuple[Path, ...], tuple[Path, ...]]
 _looked: ContextVar[_Looked | None] = ContextVar("looked", default=None)
-"""Which of the wanted folders there are, while one file is worked on: a plan asks tens of thousands of times."""
+"""Wanted folders that exist, while one file is worked on: a plan asks tens of thousands of times."""
 
 
 def user_dir() -> Path:

@@ -215,7 +215,7 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// What the chips take for themselves; a harvester's power, at the restart voltage. Its half alone costs the whole.
+    /// Own currents of the chips; a harvester's power, at the restart voltage. Its half alone costs the whole.
     fn own_currents(&self, v_on_v: f64) -> Result<OwnCurrents, NodeError> {
         let charger = self.charger.as_ref().map(|(name, _)| *name);
         let converter = self.converter.as_ref().map(|(name, _)| *name);

@@ -25,8 +25,8 @@ pub struct SupplyConfig {
     /// What the electronics take while the output is off, at the restart voltage; falling with the
     /// square of the voltage, so that an empty store owes nothing.
     pub quiescent_off_w: f64,
-    /// What a charger, and the half of its chip that nobody uses, take from the store always, as a current at the
-    /// restart voltage.
+    /// Current that a charger, and the half of its chip that nobody uses, always take from the store, at the restart
+    /// voltage.
     pub charger_quiescent_a: f64,
     /// The same while the source gives less than the charger runs from.
     pub charger_asleep_a: f64,

@@ -26,7 +26,7 @@ WHAT = (
 )
 """What the folder holds, for people."""
 TAKEN = ("main.c", "board.h, board.c")
-"""What of it a folder for somebody else's program does without."""
+"""Files of it that a folder for somebody else's program does without."""
 
 
 @spread

@@ -504,7 +504,8 @@ STANDARD_BAUD = (
 )  # fmt: skip
 """Rates that terminals and other chips can be set to."""
 MOST_OFF = 0.03
-"""How far a rate may be from one of them: a receiver samples the tenth bit half a bit, 5 %, from its edge."""
+"""Largest error of a rate that a terminal still reads: a receiver samples the tenth bit half a bit, 5 %, from its
+edge."""
 
 
 def _tell_rate(bench: Bench, name: str, baud: int | None) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Judged = Literal["clean", "findings", "undecided"]
 CALLED: dict[Word, Judged] = {"passed": "clean", "findings": "findings", "undecided": "undecided"}
-"""What a verdict is called here: `clean` says more than that something passed."""
+"""Words for a verdict here: `clean` says more than that something passed."""
 TOLD = {
     "branch": "a branch depends on secret data",
     "address": "an address depends on secret data",
@@ -48,7 +48,7 @@ class Leak:
 
     @property
     def told(self) -> str:
-        """What marked data does there, for a sentence."""
+        """Tell what marked data does there, for a sentence."""
         return TOLD.get(self.kind, f"marked data shows by {self.kind}")
 
 
@@ -96,7 +96,7 @@ class Covered:
 
 @dataclass(frozen=True)
 class ConstantTime:
-    """What runs say: `clean` is given only where secret bytes were read and nothing is left open."""
+    """Verdict of runs: `clean` is given only where secret bytes were read and nothing is left open."""
 
     findings: list[Leak]
     covered: Covered

@@ -108,7 +108,7 @@ class Injection:
     held: Sequence[str] = ()
     """Objects that each life began with as the image has them."""
     compared: Sequence[str] = ()
-    """What was held against the uninterrupted run behind each cut: objects, checks, assertions."""
+    """Things that were held against the uninterrupted run behind each cut: objects, checks, assertions."""
     keeps_nothing: bool = False
     """True where the stretch writes nothing to non-volatile memory: no life finds anything of an earlier one."""
 
@@ -128,7 +128,7 @@ class Injection:
 
     @property
     def passed(self) -> bool:
-        """Whether something was compared behind every cut, and every cut was survived."""
+        """True if something was compared behind every cut, and every cut was survived."""
         return self.judged.passed
 
     @property

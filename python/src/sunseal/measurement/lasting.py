@@ -58,7 +58,7 @@ class Least:
     held: tuple[str, ...]
     """Objects that each life began with as the image has them."""
     assumptions: tuple[str, ...] = ()
-    """What the answer takes for granted, a sentence each."""
+    """Assumptions of the answer, a sentence each."""
 
     @property
     def judged(self) -> Verdict:

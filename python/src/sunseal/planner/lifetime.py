@@ -19,7 +19,7 @@ YEAR_S = 365.25 * 86_400.0
 SHELF_LIFE_S = 10 * YEAR_S
 """What makers promise of primary cells unused: Energizer of its alkaline AA, Panasonic of its lithium coin cells."""
 WARM_C = 25.0
-"""Where nobody says how warm the battery is."""
+"""Temperature of a battery of which nobody says it."""
 
 
 def parts_of(kind: str) -> dict[str, dict[str, Any]]:
@@ -63,7 +63,7 @@ def _part(name: str) -> dict[str, Any]:
 
 
 class Life(NamedTuple):
-    """What becomes of batteries under nodes, an array each."""
+    """Lives of batteries under nodes, an array a figure."""
 
     lasts_s: Array
     """Up to the first time that the heaviest pulse pulls the rail below what the node needs."""
@@ -195,9 +195,9 @@ class Lifetime(Priced):
     end_v: float
     """The cell's open voltage there."""
     available_j: float
-    """What is taken out of the cell until then."""
+    """Energy taken out of the cell until then."""
     unused_j: float
-    """What is left in it."""
+    """Energy left in it."""
     operations: float
     lifetime_s: float
     lifetime_h: float
@@ -210,10 +210,11 @@ class Lifetime(Priced):
     resistance_lost_j: float
     converter_lost_j: float
     delivered_j: float
-    """At the rail."""
+    """Energy that came to the rail."""
     question: Question = field(repr=False)
     supply_remark: str | None = None
-    """Where the cells' voltage is none that chip or radio bears, or the temperature is not counted."""
+    """Remark for the user where the cells' voltage is none that chip or radio bears, or the temperature is not
+    counted."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""

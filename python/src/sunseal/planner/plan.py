@@ -106,7 +106,8 @@ class Planned:
     configurations: tuple[Configuration, ...]
     """Cheapest first; none if nothing qualifies."""
     beside: tuple[surest.Beside, ...]
-    """What holds at the low end where the cheapest does not, and what has much more margin for little more cost."""
+    """Configurations beside it: what holds at the low end where the cheapest does not, and what has much more margin
+    for little more cost."""
     losers: tuple[tuple[str, str], ...]
     """Each other algorithm and board, and in words why it lost."""
     relaxed: tuple[Relaxation, ...]

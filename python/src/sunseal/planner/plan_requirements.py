@@ -105,7 +105,7 @@ class Requirements:
     safety: float
     lifetime_s: float | None
     temperature_c: float
-    """Of battery and store."""
+    """Temperature of battery and store."""
     flash_bytes: int | None
     ram_bytes: int | None
     allow: dict[str, tuple[str, ...]]
@@ -116,7 +116,7 @@ class Requirements:
     uncertainty: Uncertainty
     power_set: str
     radio: str | None
-    """What each board carries instead of its own radio."""
+    """Radio that each board carries instead of its own."""
     mass_g: float | None
     volume_cm3: float | None
     """Bounds of a supply's parts together."""

@@ -221,7 +221,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Prices:
-    """What a body costs on the air, and its parts: J and s.
+    """Cost of a body on the air, and its parts: J and s.
 
     Of LoRa, a byte and a packet are a straight line through the steps of its symbols, never below them; `exchange`
     counts the symbols.

@@ -153,8 +153,8 @@ class Sized(Priced):
     autonomy_s: float
     """By equation 6.3, between the highest voltage and the cut-off."""
     dark_s: float
-    """How long the full store lasts without light: with the output's losses, the electronics' own consumption, leakage,
-    and what the heaviest pulse must find in the store's resistance."""
+    """Time for which the full store lasts without light: with the output's losses, the electronics' own consumption,
+    leakage, and what the heaviest pulse must find in the store's resistance."""
     shortest_period_s: float | None
     """By equation 6.2 with the year's mean light; None where even sleep is too much."""
     year: dict[str, Any] | None
