@@ -38,13 +38,13 @@ pub struct LoadChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadStep {
-    /// How long it lasts.
+    /// Time for which it lasts.
     pub lasts_s: f64,
     /// Current at the rail.
     pub current_a: f64,
 }
 
-/// What a load by profile met.
+/// Outcome of a load by profile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadRecord {
     /// Rounds of all steps that came to their end.

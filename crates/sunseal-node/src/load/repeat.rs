@@ -20,7 +20,7 @@ const PATIENCE: u64 = 1 << 12;
 /// Cycles that were not played one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Repeated {
-    /// Number of them.
+    /// Number of these cycles.
     pub cycles: u64,
     /// Time that they took.
     pub time_s: f64,
