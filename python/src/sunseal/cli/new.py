@@ -24,7 +24,7 @@ WHAT = (
     ("test_node.py, pytest.ini", "a test in the simulator"),
     ("README.md", "how to go on"),
 )
-"""What the folder holds, for people."""
+"""Files that the folder holds, explained for people."""
 TAKEN = ("main.c", "board.h, board.c")
 """Files of it that a folder for somebody else's program does without."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What harvesters recorded, as the engine takes it: power, curves over a grid of voltages, or cells.
+"""Recordings of harvesters, as the engine takes it: power, curves over a grid of voltages, or cells.
 
 Readers for Shepherd HDF5, IVonne's `.iv`, Ekho and SIREN; writers of the engine's CSV and of Shepherd HDF5.
 """
@@ -55,7 +55,7 @@ class Harvested:
 
     @property
     def energy_j(self) -> float:
-        """What the maximum power point gives over the whole time."""
+        """Integrate what the maximum power point gives over the whole time."""
         return float((self.power_w * np.diff(self.time_s)).sum())
 
     @property

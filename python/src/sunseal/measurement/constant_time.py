@@ -41,7 +41,7 @@ class Leak:
     pc: int
     count: int
     place: str
-    """Function and offset."""
+    """Place of the finding: function and offset."""
     line: str | None
     """Source file and line, where the image has debug data."""
     instruction: str
@@ -54,7 +54,7 @@ class Leak:
 
 @dataclass(frozen=True)
 class Secret:
-    """What became of the bytes of one secret, over all runs."""
+    """Fate of the bytes of one secret, over all runs."""
 
     name: str
     bytes: int
@@ -76,14 +76,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Covered:
-    """What the runs of a verdict went through."""
+    """Coverage of the runs of a verdict."""
 
     runs: int
     secrets: list[Secret]
     functions: list[str]
     """Functions that ran while a register or what they read was marked."""
     code_bytes: int
-    """Of all functions of the image."""
+    """Bytes of code of all functions of the image."""
     code_bytes_run: int
     blocks: list[Block]
     unseen: str = UNSEEN
@@ -101,7 +101,7 @@ class ConstantTime:
     findings: list[Leak]
     covered: Covered
     why: list[str]
-    """What is left open; not empty where the verdict is `undecided`."""
+    """Questions that are left open; not empty where the verdict is `undecided`."""
 
     @property
     def judged(self) -> Verdict:
@@ -149,7 +149,7 @@ class Run:
     """One run with marked bytes, as the engine tells it."""
 
     names: list[str]
-    """Of the secrets."""
+    """Names of the secrets."""
     leaks: list[Leak] = field(default_factory=list)
     fates: list[bytes] = field(default_factory=list)
     """A byte for each byte of each secret: 0 not read, 1 read, 2 overwritten unread."""

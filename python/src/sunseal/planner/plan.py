@@ -34,7 +34,7 @@ UNITS = {"link": "dB", "security": "bits"}
 
 @dataclass(frozen=True)
 class Margin:
-    """How far a configuration is from failing a requirement; 0 is the edge.
+    """Distance of a configuration from failing a requirement; 0 is the edge.
 
     Relative to what is required, but for the link, in dB, and for security, in bits.
     """
@@ -100,7 +100,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Planned:
-    """The answer."""
+    """Answer of the command: what was planned."""
 
     requirements: dict[str, Any]
     configurations: tuple[Configuration, ...]
@@ -123,7 +123,7 @@ class Planned:
 
     @property
     def best(self) -> Configuration | None:
-        """Return the cheapest."""
+        """Return the cheapest configuration."""
         return self.configurations[0] if self.configurations else None
 
     @property
