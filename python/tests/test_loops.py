@@ -47,7 +47,7 @@ def play(duration_s: float, supply: dict[str, Any], steps: list[dict[str, float]
 def test_cycles_at_once_do_what_they_do_one_by_one(
     duration_s: float, supply: dict[str, Any], steps: list[dict[str, float]], harvest: dict[str, Any]
 ) -> None:
-    """What lies in a window is told step by step, and so is played step by step."""
+    """Cycles in a window are told step by step, and so is played step by step."""
     at_once = play(duration_s, supply, steps, harvest=harvest).record
     each = play(duration_s, supply, steps, harvest=harvest, output={"points": 7, "window": [0.0, duration_s]}).record
     assert at_once["repeated"]["cycles"] > 50 and "repeated" not in each

@@ -112,7 +112,7 @@ def test_a_chip_that_cannot_be_is_a_sentence(here: Path, sunseal: Cli, kind: str
 
 
 def told_of_boards(names: list[str]) -> dict[str, Any]:
-    """What each board draws asleep and pays for a message."""
+    """Tell what each board draws asleep and pays for a message."""
     found: dict[str, Any] = {}
     for board in names:
         vcc_v = float(boards.board(board)["power"]["vcc_v"])

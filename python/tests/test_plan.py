@@ -268,7 +268,7 @@ ONE_PANEL = {
     "harvesters": ["anagear-an1010", "ti-bq25504", "ti-bq25570", "spv1050"],
     "converters": ["ti-bq25570", "ti-tps7a02", "mcp1700"],
 }
-"""Of the catalogue's supplies a few of each kind: an engine's year for each takes its time."""
+"""A few of each kind of the catalogue's supplies: an engine's year for each takes its time."""
 
 
 @SLOW

@@ -23,7 +23,7 @@ BOARDS = (
 )
 """One of each chip."""
 NO_CLOCK = "whose clock is off; set bit"
-"""What an STM32 says of a block that a program has not enabled: the register is there."""
+"""Words of an STM32 about a block that a program has not enabled: the register is there."""
 MEMORY = ("Mailbox and flash boot override", "TLV calibration words")
 """Gaps in memory, which reads as erased: the boot code's look at the one, what the maker wrote into the other."""
 

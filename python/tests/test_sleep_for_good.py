@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a chip does, and draws, while its CPU sleeps for good."""
+"""Doings of a chip, and its current, while its CPU sleeps for good."""
 
 import pytest
 

@@ -26,7 +26,7 @@ pub struct Board {
     pub device: String,
     /// Document and place.
     pub source: String,
-    /// Whether a figure is unchecked.
+    /// True if a figure is unchecked: from memory, not from its document.
     #[serde(default)]
     pub recalled: bool,
     /// Why a figure is an assumption of ours and of no document, and what would settle it.

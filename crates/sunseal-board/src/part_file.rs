@@ -30,7 +30,7 @@ macro_rules! part_file {
             /// The space that it takes, by which a plan may be bounded.
             pub volume_cm3: Option<f64>,
             $(#[doc = $doc] pub $kind: Option<$type>,)*
-            /// What the sheet prints of a chip whole, of which the file has the halves.
+            /// Figures that the sheet prints of a chip as a whole, of which the file has the halves.
             pub chip: Option<ChipPart>,
             /// Where the tolerance's lower end is not the upper one's mirror.
             pub tolerance: Option<Tolerance>,

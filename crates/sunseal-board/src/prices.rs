@@ -21,7 +21,7 @@ pub struct Prices {
     residual: bool,
 }
 
-/// What is in one state whenever the rail is up: a board's residual current, a radio that nothing drives.
+/// Consumers that are in one state whenever the rail is up: a board's residual current, a radio that nothing drives.
 #[derive(Debug)]
 pub(crate) struct Still {
     state: String,

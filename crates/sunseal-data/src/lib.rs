@@ -48,7 +48,7 @@ macro_rules! sourced {
             /// What whoever uses the figures should mind.
             #[serde(default)]
             pub note: String,
-            /// Whether a figure is unchecked.
+            /// True if a figure is unchecked: from memory, not from its document.
             #[serde(default)]
             pub recalled: bool,
             /// Why a figure is an assumption of ours and of no document, and what would settle it.

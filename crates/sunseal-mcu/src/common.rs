@@ -43,7 +43,7 @@ pub struct UartByte {
     pub usci: String,
     /// The byte.
     pub byte: u8,
-    /// How long one of its bits took in picoseconds.
+    /// Duration of one of its bits in picoseconds.
     pub bit_ps: u128,
 }
 
@@ -206,7 +206,7 @@ impl Common {
         Picos(self.state.now_ps)
     }
 
-    /// How long ago the supply went away. A cut of no length is none that a supply makes: who lets no time pass says
+    /// Time since the supply went away. A cut of no length is none that a supply makes: who lets no time pass says
     /// nothing of it, and it counts as a long one, behind which nothing is left of RAM.
     pub fn off_time(&self) -> Picos {
         match self.now().since(Picos(self.state.off_since_ps)) {

@@ -76,8 +76,8 @@ pub(crate) trait Chip: Sized {
     fn can_wake(&self) -> bool;
     /// Whether a level from outside may end it.
     fn pins_may_wake(&self) -> bool;
-    /// Whether the chip goes on with something that shows while the CPU sleeps for good: DMA moves bytes, a timer
-    /// moves pins, a byte leaves a serial interface.
+    /// True if the chip goes on with something that shows while the CPU sleeps for good: DMA moves bytes, a timer moves
+    /// pins, a byte leaves a serial interface.
     fn works_on(&self) -> bool {
         false
     }

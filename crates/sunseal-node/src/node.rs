@@ -42,16 +42,16 @@ use functions::Functions;
 use prices::{Events, Price, Priced};
 use start::Start;
 
-/// Where a run stands.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Simulated so far.
+    /// Time simulated so far.
     pub simulated_s: f64,
-    /// To be simulated.
+    /// Time to be simulated.
     pub duration_s: f64,
-    /// The store's voltage.
+    /// Voltage of the store.
     pub vcap_v: f64,
-    /// Brown-outs so far.
+    /// Number of brown-outs so far.
     pub brown_outs: u64,
     /// Packets sent so far.
     pub sent: u64,
@@ -63,7 +63,7 @@ pub struct Node {
     board: Board,
     machine: Machine,
     radio: Option<RadioHandle>,
-    /// Where a radio that no gateway hears sends to.
+    /// Air into which a radio sends that no gateway hears.
     medium: Medium,
     model: PowerModel,
     fpgas: Fpgas,
@@ -88,7 +88,7 @@ pub struct Node {
     start: Option<Start>,
     covered: Covered,
     starts: u64,
-    /// How often a start has let the trigger pin fall, which ended no operation.
+    /// Number of times that a start has let the trigger pin fall, which ended no operation.
     reset_falls: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
@@ -114,7 +114,7 @@ const AWAKE_STEP_S: f64 = 0.25;
 const NEAR_S: f64 = 1e-3;
 /// So many cycles in front of the crossing, code is taken to stay in the memory that it runs from.
 const LAST_CYCLES: f64 = 256.0;
-/// How far ahead the crossing is looked for.
+/// Horizon within which the crossing is looked for.
 const LOOK_S: f64 = 10e-3;
 
 impl Node {
@@ -609,7 +609,7 @@ impl Node {
         Ok(())
     }
 
-    /// What the rail will do until the next step, under the likely load; shorter where the heaviest would meet the
+    /// Forecast of the rail until the next step, under the likely load; shorter where the heaviest would meet the
     /// cut-off. A load that turns heavier meets the cut late by a millisecond at most.
     fn rail_ahead(
         &mut self,

@@ -665,8 +665,8 @@ impl Machine {
         log.into_iter().map(|b| (b.time_ps, b.usci, b.byte, b.bit_ps)).collect()
     }
 
-    /// What a terminal whose bits take `bit_ps` makes of bytes of one interface, as `take_uart` has them: each byte, and
-    /// whether its stop bit was low.
+    /// Bytes that a terminal whose bits take `bit_ps` makes of those of one interface, as `take_uart` has them: each
+    /// byte, and whether its stop bit was low.
     #[staticmethod]
     fn uart_heard(sent: Vec<(u128, String, u8, u128)>, bit_ps: u128) -> Vec<(u8, bool)> {
         let sent: Vec<UartByte> = sent

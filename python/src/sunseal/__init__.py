@@ -52,7 +52,7 @@ _HOME = {
     "sweeps.sweeping": "sweep",
     "verdicts": "Finding Verdict",
 }
-"""Where each public name is defined; no module here may have a public name, which it would replace."""
+"""Module in which each public name is defined; no module here may have a public name, which it would replace."""
 _RENAMED = {
     "coupon_breakeven": ("planner.breakeven", "breakeven"),
     "coupon_leakage": ("measurement.leakage", "leakage"),

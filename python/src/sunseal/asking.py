@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """How the command line asks for a field; without a name it is an argument, told by its place."""
+    """Option by which the command line asks for a field; without a name it is an argument, told by its place."""
 
     name: str
     help: str
@@ -42,11 +42,11 @@ class Option:
     called: str | None = None
     """Name of the value in the manual, where it is not the option's."""
     offers: str | None = None
-    """What the Tab key offers: a function of `cli.completion`."""
+    """Offers of the Tab key: a function of `cli.completion`."""
 
 
 class Fields(dict[str, Any]):
-    """What one option says of several fields, by their names."""
+    """Fields that one option says something of, by their names."""
 
 
 def asked(

@@ -29,16 +29,16 @@ GROUP, BASE, NODE = 0x22, 1, 2
 TRIES = 11
 """The first, and ten more."""
 ACK_S = 0.1
-"""How long an ACK is waited for: two turns of serial port and air take some 40 ms."""
+"""Time for which an ACK is waited for: two turns of serial port and air take some 40 ms."""
 RESULT_S = 2.0
-"""How long the first result is waited for: the slowest message takes 0.3 s, an FPGA 0.25 s to switch on."""
+"""Time for which the first result is waited for: the slowest message takes 0.3 s, an FPGA 0.25 s to switch on."""
 LINGER_S = 0.3
-"""How long results are acknowledged behind the last, should its ACK have been lost."""
+"""Time for which results are acknowledged behind the last, should its ACK have been lost."""
 SLICE_S = 0.001
 
 
 class Type(IntEnum):
-    """What a message carries; the type of the active message."""
+    """Contents of a message; the type of the active message."""
 
     KEY = 1
     DATA = 2
@@ -54,7 +54,7 @@ REFUSALS = {
     3: "no key came before the data",
     4: "the data are no whole number of blocks of {figure} bytes",
 }
-"""What a node means by the reason in a REFUSED."""
+"""Meanings of the reasons in a REFUSED."""
 
 
 CIPHERS: dict[str, tuple[int, Callable[[bytes, bytes], bytes]]] = {
@@ -90,7 +90,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Text:
-    """What a file asks for."""
+    """Request of a file, as it is sent."""
 
     key: bytes
     data: bytes
@@ -152,7 +152,7 @@ class NoAnswerError(FindingsError):
 
 @dataclass(frozen=True)
 class Sent:
-    """What came of a file."""
+    """Outcome of a file that was sent."""
 
     cipher: str
     board: str
@@ -163,15 +163,15 @@ class Sent:
     packets: int
     """Packets that the host typed, tries and acknowledgments included."""
     retries: int
-    """Of the host; the node's own are on the air alone."""
+    """Repetitions of the host; the node's own are on the air alone."""
     time_s: float
     """From the first packet to the last result, by the motes' clock."""
     encrypting_s: float
-    """What the node's trigger pin was high for: loading the key and encrypting."""
+    """Time for which the node's trigger pin was high: loading the key and encrypting."""
 
     @property
     def valid(self) -> bool:
-        """Whether all blocks are what the independent implementation gives."""
+        """Tell whether all blocks are what the independent implementation gives."""
         return self.result == self.expected
 
     def blocks(self) -> list[tuple[bytes, bytes, bool]]:
@@ -244,12 +244,12 @@ class Station:
 
     @property
     def key_bytes(self) -> int:
-        """What the node keeps for a key."""
+        """Count the bytes that the node keeps for a key."""
         return self.node.engine.symbol("key")[1]
 
     @property
     def buffer_bytes(self) -> int:
-        """What the node keeps for data."""
+        """Count the bytes that the node keeps for data."""
         return self.node.engine.symbol("buffer")[1]
 
     # --- The serial port ---------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What there is: boards, workloads, variants, power sets, and where their files lie."""
+"""Inventory of what there is: boards, workloads, variants, power sets, and where their files lie."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOMS = ("parts", "boards", "power")
 """Rooms of `data/` in which the user may have files of his own."""
 MULTIPLIERS = ("none", "16", "32")
 CARRIED = Path(__file__).resolve().parent / "home"
-"""What a wheel brings along (packaging/wheel)."""
+"""Folder that a wheel brings along (packaging/wheel)."""
 PLAIN_VARIANT = "default"
 """The folder of a board whose firmware has no variants."""
 Workload = described.Workload

@@ -58,7 +58,7 @@ class Point:
 
     harvested_w: float
     usable_w: float
-    """What of it reaches the rail while the output is on."""
+    """Part of it that reaches the rail while the output is on."""
     kind: Kind
     rate_hz: float
     """From the closed loop."""
@@ -75,15 +75,15 @@ class Recovery:
     harvested_w: float
     capacitance_f: float
     charge_share: float
-    """How many whole signatures one charge of the store pays."""
+    """Number of whole signatures that one charge of the store pays."""
     on_s: float
     """To the output's switching on, which coupons do not change."""
     none_s: float | None
     """Without a coupon left; None: each charge ends before the signature does."""
     store_s: float | None
-    """With coupons left."""
+    """Time with coupons left in the store."""
     none_brown_outs: int
-    """Of the run without, up to its answer or its end."""
+    """Brown-outs of the run without coupons, up to its answer or its end."""
 
     @property
     def sentence(self) -> str:
@@ -97,7 +97,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class Rates:
-    """Figure 4."""
+    """Rates of answers: figure 4 of the paper."""
 
     board: str
     power_set: str

@@ -35,11 +35,11 @@ Bytes: TypeAlias = "NDArray[np.uint8]"
 Place = str | int
 """A symbol of the image, or an address."""
 Places: TypeAlias = "Place | Sequence[Place] | None"
-"""Where a run ends: at one place, or at whichever of several comes first."""
+"""Places where a run ends: one, or whichever of several comes first."""
 Argument: TypeAlias = "int | np.integer[Any] | np.floating[Any]"
 Number: TypeAlias = "np.integer[Any] | np.floating[Any]"
 STACK_BYTES = 512
-"""What `place` leaves to the stack at least."""
+"""Bytes that `place` leaves to the stack at least."""
 watching: Callable[[int], object] | None = None
 """Called with a machine's cycles every now and then while it runs: how commands show that they are alive."""
 Kind = Literal["cycles", "time", "pc", "pin", "halted", "brown-out"]
@@ -47,7 +47,7 @@ Kind = Literal["cycles", "time", "pc", "pin", "halted", "brown-out"]
 
 @dataclass(frozen=True)
 class Stop:
-    """Why a run ended: a limit, an address, a pin, for good (`halted`), or for want of supply."""
+    """Reason for which a run ended: a limit, an address, a pin, for good (`halted`), or for want of supply."""
 
     kind: Kind
     pc: int
@@ -58,7 +58,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Done:
-    """What a called function gave back and took."""
+    """Result and cost of a called function."""
 
     value: Any
     """Its return value, int or float; nonsense after a void function."""
@@ -70,7 +70,7 @@ class Done:
 
 @dataclass(frozen=True)
 class RadioCounts:
-    """What a radio did since power-on."""
+    """Counts of what a radio did since power-on."""
 
     sent: int
     sent_bytes: int
@@ -97,14 +97,14 @@ class Registers(MutableMapping[str, int]):
             raise unknown("register", name, found) from None
 
     def __setitem__(self, name: str, value: int) -> None:
-        """Change a register."""
+        """Change a register's value."""
         bits = {n: width for n, width, _ in self._inner.registers()}.get(name, 32)
         if not 0 <= value < 1 << bits:
             raise SunsealError(f"{value:#x} does not fit register {name}, which holds 0 to {(1 << bits) - 1:#x}")
         self._inner.set_register(name, value)
 
     def __delitem__(self, name: str) -> None:
-        """Refuse: registers stay."""
+        """Refuse to delete: registers stay."""
         raise SunsealError(f"register {name} cannot be taken out of a machine; assign 0 to it")
 
     def __iter__(self) -> Iterator[str]:
@@ -112,7 +112,7 @@ class Registers(MutableMapping[str, int]):
         return iter(name for name, _, _ in self._inner.registers())
 
     def __len__(self) -> int:
-        """Count them."""
+        """Count how many there are."""
         return len(self._inner.registers())
 
     def array(self) -> NDArray[np.uint32]:
@@ -154,7 +154,7 @@ class Flags(MutableMapping[str, bool]):
         self._registers[self._status] = held | bit if value else held & ~bit
 
     def __delitem__(self, name: str) -> None:
-        """Refuse: flags stay."""
+        """Refuse to delete: flags stay."""
         raise SunsealError(f"flag {name} cannot be taken out of {self._status}; assign False to it")
 
     def __iter__(self) -> Iterator[str]:
@@ -162,7 +162,7 @@ class Flags(MutableMapping[str, bool]):
         return iter(self._bits)
 
     def __len__(self) -> int:
-        """Count them."""
+        """Count how many there are."""
         return len(self._bits)
 
 
@@ -266,7 +266,7 @@ class Machine:
 
     @property
     def radio(self) -> RadioCounts | None:
-        """What the board's radio did so far; None without a radio."""
+        """Count what the board's radio did so far; None without a radio."""
         counts = self._inner.radio_counts()
         return counts and RadioCounts(*counts)
 
@@ -834,7 +834,7 @@ class Machine:
 
     @property
     def device_energy_j(self) -> dict[str, float | None]:
-        """What each device on a bus drew since it was put there, at the supply, by its currents.
+        """Return what each device on a bus drew since it was put there, at the supply, by its currents.
 
         None where it was in a state whose current is not known.
         """
@@ -865,7 +865,7 @@ class Machine:
 
     @property
     def resets(self) -> int:
-        """How often the program was reset, by whatever, the reset at power-on included."""
+        """Count how often the program was reset, by whatever, the reset at power-on included."""
         return self._inner.resets()[0]
 
     def explain_resets(self, since: int) -> str | None:

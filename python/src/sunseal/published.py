@@ -46,7 +46,7 @@ NEAR = 0.10
 
 @dataclass(frozen=True)
 class Row:
-    """One figure."""
+    """Figure of a paper, beside ours."""
 
     label: str
     published: float | None
@@ -59,7 +59,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours over published."""
+        """Return ours over the published figure."""
         return self.ours / self.published if self.published and self.ours is not None else None
 
     @property
@@ -85,16 +85,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One table."""
+    """Table of a paper, reproduced."""
 
     id: str
     title: str
     source: str
     rows: list[Row]
     confirmed: str
-    """What of the paper is confirmed independently, in a sentence."""
+    """Sentence on what of the paper is confirmed independently."""
     board: str = ""
-    """Where the paper's questions are asked unless a row names another."""
+    """Board of which the paper's questions are asked unless a row names another."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False)
     """The table as data/published has it."""
 
@@ -299,7 +299,7 @@ def _cycles(
 
 
 HARNESS = ("bench_input", "bench_input_len", "bench_output", "bench_status")
-"""What the host writes and reads: no part of a program that does its work in the field."""
+"""Symbols that the host writes and reads: no part of a program that does its work in the field."""
 
 
 def _footprint(
@@ -353,7 +353,7 @@ def _energy(
 
 @dataclass(frozen=True)
 class Cost:
-    """What a question's operation takes."""
+    """Cost of a question's operation."""
 
     cycles: float
     time_s: float
@@ -370,7 +370,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Place:
-    """Which operation of ours is asked, where it runs, and how many bytes it is fed where not all of the bench's."""
+    """Operation of ours that is asked, where it runs, and how many bytes it is fed where not all of the bench's."""
 
     workload: str
     board: str
@@ -382,7 +382,7 @@ class Place:
 
     @staticmethod
     def of(board: str, table: dict[str, Any], raw: dict[str, Any]) -> Place:
-        """Read a row."""
+        """Read a row of the file."""
         return Place(
             raw["workload"],
             raw.get("board", table.get("board", board)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What commands and their functions of the API are asked.
+"""Requests to commands and to their functions of the API.
 
 Light to import, as `--help` needs no more than this: what a request is about is imported where it is read.
 """
@@ -116,7 +116,7 @@ class Point:
 
 @request
 class Measure(Point, Operation):
-    """What `measure` is asked."""
+    """Request to `measure`, and so to `sunseal measure`."""
 
     unit: bool = asked(
         "--unit",
@@ -129,7 +129,7 @@ class Measure(Point, Operation):
 
 @request
 class Curve(Operation):
-    """What `curve` is asked."""
+    """Request to `curve`, and so to `sunseal curve`."""
 
     power: str = asked(POWER, default=boards.DEFAULT_POWER, kw_only=True)
     voltages_v: Sequence[float] = asked(VOLTAGES, default=(), kw_only=True)
@@ -137,7 +137,7 @@ class Curve(Operation):
 
 @request
 class ConstantTime:
-    """Which bytes are secret, and the runs in which they are followed."""
+    """Bytes that are secret, and the runs in which they are followed."""
 
     elf: Path | bytes | Machine = asked(
         "",
@@ -185,7 +185,7 @@ class ConstantTime:
 
 @request
 class Plan:
-    """What `plan` is asked."""
+    """Request to `plan`, and so to `sunseal plan`."""
 
     requirements: str | Path | Mapping[str, Any] = asked(
         "", "What the node shall do, and under what.", Path, metavar="REQUIREMENTS.toml", called="path"
@@ -198,7 +198,7 @@ class Plan:
 
 @request
 class Fleet:
-    """What `run_fleet` is asked."""
+    """Request to `run_fleet`, and so to `sunseal fleet`."""
 
     path: str | Path = asked("", "Scenario, climate, and how the nodes differ.", Path, metavar="FLEET.toml")
     folder: str | Path | None = None
@@ -212,7 +212,7 @@ class Fleet:
 
 @request
 class Sweep:
-    """What is run at which points: what `sweep` is asked."""
+    """Request to `sweep`: what is run, and at which points."""
 
     scenario_or_plan: str | Path | Mapping[str, Any] = asked(
         "", "A scenario, or requirements of a plan.", Path, metavar="FILE.toml", called="file"
@@ -246,7 +246,7 @@ class Sweep:
 
 @request
 class Tune:
-    """What `tune` is asked."""
+    """Request to `tune`, and so to `sunseal tune`."""
 
     workloads: Iterable[str] | None = asked(
         "",
@@ -304,7 +304,7 @@ class Work:
 
 @request
 class Size(Work):
-    """What `size` is asked."""
+    """Request to `size`, and so to `sunseal size`."""
 
     _: KW_ONLY
     radio_j: float | None = asked(
@@ -339,7 +339,7 @@ class Size(Work):
 
 @request
 class Life(Work):
-    """What `lifetime` is asked."""
+    """Request to `lifetime`, and so to `sunseal lifetime`."""
 
     workload: str = asked(WORKLOAD, default="ecdsa-secp160r1-sign")
     _: KW_ONLY
@@ -396,7 +396,7 @@ def _losses(text: str, option: str) -> Fields:
 
 @request
 class War:
-    """What `war` is asked."""
+    """Request to `war`: which program, from where to where."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
     board: str = asked(BOARD)
@@ -418,7 +418,7 @@ class War:
 
 @request
 class Inject:
-    """What `inject` is asked."""
+    """Request to `inject`, and so to `sunseal inject`."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
     board: str = asked(BOARD)
@@ -495,7 +495,7 @@ def _uncalled(path: Path, _: str) -> Fields:
 
 @request
 class LeastCapacitor:
-    """What `least_capacitor` is asked."""
+    """Request to `least_capacitor`, beside those of `inject`."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
     board: str = asked(BOARD)
@@ -530,7 +530,7 @@ class LeastCapacitor:
 
 @request
 class Analyze:
-    """What `analyze` is asked."""
+    """Request to `analyze`: a recording, and how it was made."""
 
     elf: Path | Machine = asked(IMAGE)
     function: str = asked("--function", "The operation: followed from its entry to its return.")
@@ -563,7 +563,7 @@ class Analyze:
 
 @request
 class Metrics:
-    """What `metrics` is asked."""
+    """Request to `metrics`: recordings and their inputs."""
 
     kind: str | None = asked("--kind", "One kind of coupon, such as `ctr` or `p256`.", default=None)
     _: KW_ONLY
@@ -578,7 +578,7 @@ def _lights_w(given: list[str], option: str) -> list[float]:
 
 @request
 class Rates:
-    """What `rates` is asked."""
+    """Request to `rates`: light, store and operation."""
 
     lights_w: Sequence[float] = asked(
         "--harvested",
@@ -601,7 +601,7 @@ class Rates:
 
 @request
 class Breakeven:
-    """What `breakeven` is asked."""
+    """Request to `breakeven`, and so to `sunseal coupon breakeven`."""
 
     scenario: str | Path | None = asked(
         "",
@@ -672,7 +672,7 @@ class Breakeven:
 
 @request
 class Leak:
-    """What `leakage` is asked."""
+    """Request to `leakage`, and so to `sunseal leakage`."""
 
     kind: str = asked("--kind", "ctr: AES-128 in counter mode; secp160r1, p224, p256: ECDSA.", default="ctr")
     _: KW_ONLY
@@ -689,7 +689,7 @@ class Leak:
 
 @request
 class Randomness:
-    """What `randomness` is asked: a board's generators."""
+    """Request to `randomness`: a board's generators."""
 
     generators: Sequence[str] | None = asked(
         "--generator", "One of the board's generators, such as `sram_sha256`. Repeatable.", list[str], default=None
@@ -712,7 +712,7 @@ class Randomness:
 
 @request
 class Recorded:
-    """What `recorded` is asked: recordings of a chip."""
+    """Request to `recorded`: recordings of a chip."""
 
     _: KW_ONLY
     raw: Path | None = asked("--raw", "A chip's own noise instead: a million samples, a byte each.", Path, default=None)
@@ -773,7 +773,7 @@ def _known(given: list[str], option: str) -> Fields:
 
 @dataclass(frozen=True)
 class Bench:
-    """How the instrument was wired, and how well its parts are known (half widths, each a uniform distribution)."""
+    """Wiring of the instrument, and how well its parts are known (half widths, each a uniform distribution)."""
 
     current: str | None = asked("--current", "Channel of the current, shunt voltage, power or energy.", default=None)
     vcc_v: float | None = asked("--vcc", "Supply voltage, such as 2.2V.", read=units.voltage_v, default=None)
@@ -811,7 +811,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Trigger:
-    """Which samples count. Without a channel and times, all of them."""
+    """Choice of the samples that count. Without a channel and times, all of them."""
 
     channel: str | None = asked(
         "--trigger",

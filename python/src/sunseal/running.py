@@ -40,7 +40,8 @@ VCD_UNIT_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1
 
 @dataclass(frozen=True)
 class Ended:
-    """Why a run ended, with the exit status that goes with it: what the program asked for by semihosting, 1 of a loop.
+    """Reason for which a run ended, with the exit status that goes with it: what the program asked for by semihosting,
+    1 of a loop.
 
     `Bench.run` raises where a run failed; only the command line writes that down as `failed`.
     """
@@ -202,7 +203,7 @@ class Bench:
 
     @property
     def trace(self) -> Trace:
-        """What has run since `keep_trace`, as `Machine.trace` returns it."""
+        """Return what has run since `keep_trace`, as `Machine.trace` returns it."""
         import numpy as np
 
         if not self._traced:
@@ -219,7 +220,7 @@ class Bench:
 
     @property
     def frames(self) -> list[Frame]:
-        """What the radio has sent since `keep_frames`, in the order in which it ended."""
+        """Return what the radio has sent since `keep_frames`, in the order in which it ended."""
         from sunseal.air import frames_of
 
         self._sent += frames_of(self.machine.engine.take_sent(), [self.machine])
@@ -236,7 +237,7 @@ class Bench:
 
     @property
     def text(self) -> str:
-        """What the board's UART has written, or the only one that has, as text."""
+        """Return what the board's UART has written, or the only one that has, as text."""
         return self._talking().decode("utf-8", errors="replace")
 
     def _talking(self) -> bytes:
@@ -247,7 +248,7 @@ class Bench:
 
     @property
     def energy_j(self) -> float:
-        """What the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs.
+        """Return what the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs.
 
         A coprocessor in an FPGA is counted, on each of its supplies.
         """
@@ -261,7 +262,7 @@ class Bench:
 
     @property
     def resets(self) -> int:
-        """How often the program was reset since power-on, by whatever."""
+        """Count how often the program was reset since power-on, by whatever."""
         return self.machine.resets - self._resets_before
 
     def explain_resets(self) -> str | None:

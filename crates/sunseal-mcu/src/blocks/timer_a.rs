@@ -423,7 +423,7 @@ impl TimerA {
         self.outs >> i & 1 != 0
     }
 
-    /// Whether an output unit goes on moving by itself.
+    /// True if an output unit goes on moving by itself.
     pub fn swings(&self, i: usize) -> bool {
         self.running() && self.moves(i) && self.requests_some()
     }

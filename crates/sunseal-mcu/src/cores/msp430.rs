@@ -137,7 +137,7 @@ pub(crate) trait Peripherals: Sized {
     fn maskable_possible(&self, env: &Env) -> bool;
     /// Whether an outside level could raise an interrupt.
     fn pins_may_wake(&self) -> bool;
-    /// See [`Chip::works_on`].
+    /// Passes on the chip's answer ([`Chip::works_on`]): a core has nothing that works by itself.
     fn works_on(&self) -> bool {
         false
     }

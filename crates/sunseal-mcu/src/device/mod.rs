@@ -337,7 +337,8 @@ block!(
 );
 
 block!(
-    /// What a program may give a pin to: by pin, the signal that each value of its function select stands for, 1 first.
+    /// Signals that a program may give a pin to: by pin, the signal that each value of its function select stands for,
+    /// 1 first.
     Pins {
         functions: BTreeMap<String, Vec<String>>,
     }

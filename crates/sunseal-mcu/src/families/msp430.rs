@@ -105,7 +105,7 @@ pub(crate) fn start_up<P: Peripherals>(soc: &mut P, env: &mut Env, time: Picos, 
     env.common.state.now_ps += time.0;
 }
 
-/// What a pin is given to by its function select.
+/// Signal that a function select gives a pin to.
 #[derive(Clone, Copy, Debug)]
 struct Route {
     /// Pair of ports, and the bit there.
@@ -115,7 +115,7 @@ struct Route {
     to: Carried,
 }
 
-/// What a pin then carries.
+/// Kind of signal that a pin carries then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carried {
     /// Output unit of a timer.
@@ -123,7 +123,7 @@ enum Carried {
     Clock(Pin, ClockOutput),
 }
 
-/// What leads from output units to pins and to the converter, and from clocks to pins.
+/// Connections from output units to pins and to the converter, and from clocks to pins.
 #[derive(Default)]
 pub(crate) struct Net {
     routes: Vec<Route>,
@@ -197,7 +197,7 @@ impl Net {
         port.module_drives(!driven, None);
     }
 
-    /// Whether a pin follows an output unit that goes on by itself.
+    /// True if a pin follows an output unit that goes on by itself.
     pub fn works_on(&self, ports: &[PortPair], timers: &[TimerA]) -> bool {
         self.routes.iter().any(|r| match r.to {
             Carried::Out(timer, ccr) => {
@@ -254,7 +254,7 @@ impl Net {
         pairs
     }
 
-    /// Whether an output unit is what ADC12SHS chooses.
+    /// True if an output unit is what ADC12SHS chooses.
     pub fn starts(&self, source: usize, unit: (usize, usize)) -> bool {
         self.starts.get(source) == Some(&Some(unit))
     }

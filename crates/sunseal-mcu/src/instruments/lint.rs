@@ -40,9 +40,9 @@ pub enum LintKind {
     TimerOutput,
     /// A pin was given to a clock output, whose edges do not show.
     ClockOutput {
-        /// The pin.
+        /// Pin that carries no clock.
         pin: Pin,
-        /// What it should carry.
+        /// Clock that the program gave it to.
         clock: ClockOutput,
     },
     /// A register was written whose bits are locked at that moment.
@@ -68,7 +68,7 @@ pub enum LintKind {
 /// A clock that a chip brings out on a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ClockOutput {
-    /// The CPU's.
+    /// MCLK, the CPU's clock.
     Mclk,
     /// That of fast peripherals.
     Smclk,

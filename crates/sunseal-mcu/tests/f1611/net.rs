@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What leads from block to block and to pins without the CPU: output units, triggers, DMA, clocks.
+//! Connections from block to block and to pins without the CPU: output units, triggers, DMA, clocks.
 
 use sunseal_mcu::{LintKind, Pin, Stop, Until};
 use sunseal_trace::{Picos, Silent};

@@ -118,8 +118,8 @@ impl Node {
         fault.map_or(Ok(()), |fault| Err(NodeError::Fault { time_s: self.time_s(), fault }))
     }
 
-    /// How long the machine may run before the store may be at the cut-off, `most_s` at the longest. Where that is the cut
-    /// itself, to the cycle: the load that it was reckoned with, too.
+    /// Time for which the machine may run before the store may be at the cut-off, `most_s` at the longest. Where that
+    /// is the cut itself, to the cycle: the load that it was reckoned with, too.
     fn up_to_cut(
         &self,
         heaviest: Load,
@@ -154,7 +154,7 @@ impl Node {
         (crossing.elapsed_s, cuts.then_some(likely))
     }
 
-    /// What a state that the CPU passed through cost above the state it was priced as.
+    /// Energy that a state which the CPU passed through cost above the state it was priced as.
     fn passed_j(&mut self, price: usize, point: &OperatingPoint) -> Result<Option<f64>, NodeError> {
         let Some((state, time)) = self.machine.take_passed() else { return Ok(None) };
         let names = self.machine.vocabulary();

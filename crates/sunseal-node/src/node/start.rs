@@ -8,7 +8,7 @@ use super::Node;
 use crate::NodeError;
 use crate::record::Doing;
 
-/// What the last start cost: the next one at that rail mostly passes the same.
+/// Cost of the last start: the next one at that rail mostly passes the same.
 pub(super) struct Start {
     rail_v: f64,
     passed: Ledger,

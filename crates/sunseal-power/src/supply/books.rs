@@ -8,13 +8,13 @@ use super::Supply;
 /// Joules since the beginning. In = out + losses + change of the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SupplySums {
-    /// What the panel offered at its maximum power point.
+    /// Energy that the panel offered at its maximum power point.
     pub panel_j: f64,
-    /// Of that, not taken: too little to start the charger.
+    /// Energy offered and not taken: too little to start the charger.
     pub unused_j: f64,
-    /// Of that, not taken: the store was full.
+    /// Energy offered and not taken: the store was full.
     pub curtailed_j: f64,
-    /// Of that, not taken: the source was not held at its maximum power point.
+    /// Energy offered and not taken: the source was not held at its maximum power point.
     pub mppt_j: f64,
     /// Lost in the charger.
     pub charger_j: f64,
@@ -67,7 +67,7 @@ impl SupplySums {
 pub struct Unclosed {
     /// Its beginning, in seconds of the supply.
     pub from_s: f64,
-    /// Its end.
+    /// End of the stretch.
     pub to_s: f64,
     /// Energy that no book holds.
     pub rest_j: f64,
@@ -76,7 +76,7 @@ pub struct Unclosed {
 }
 
 impl Supply {
-    /// Joules so far.
+    /// Joules by cause, so far.
     #[must_use]
     pub fn sums(&self) -> &SupplySums {
         &self.at.sums

@@ -116,7 +116,7 @@ STORE = {
     "wipe": "wiping",
     "use": "claim, reading, check, wiping",
 }
-"""What the functions of a store's medium do."""
+"""Words for what the functions of a store's medium do."""
 
 
 def _show_metrics(found: list[coupon.Metrics]) -> None:

@@ -165,7 +165,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "completion": (('In ~/.bashrc: eval "$(sunseal completion bash)"', "bash"),),
     "man": (("Then `man sunseal-measure`", "~/.local/share/man/man1"),),
 }
-"""Of a command, by its path: what is asked, and the arguments that ask it."""
+"""Examples of a command, by its path: what is asked, and the arguments that ask it."""
 
 
 def lines(path: str) -> list[tuple[str, str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`sunseal plan`."""
+"""Command `sunseal plan`, its options and its answer."""
 
 from __future__ import annotations
 

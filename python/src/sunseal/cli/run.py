@@ -30,18 +30,18 @@ LOOK_S = 0.02
 """Between two looks at the keyboard of a program that stands still."""
 
 OFF_S = 1.0
-"""How long the supply stays away after each loss that a debugger asks for."""
+"""Time for which the supply stays away after each loss that a debugger asks for."""
 
 LINGER_S = 1.0
-"""How long the last words wait in the pseudo-terminal for their reader, and a program for the next terminal."""
+"""Time for which the last words wait in the pseudo-terminal for their reader, and a program for the next terminal."""
 
 PENDING_BYTES = 4096
-"""What is kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
+"""Bytes that are kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
 
 
 @request
 class Ends:
-    """Where a run ends, and with which status."""
+    """Places where a run ends, and the status of each."""
 
     within: float | None = asked(FOR, default=None)
     until: Sequence[str] = asked(
@@ -74,7 +74,7 @@ class Line:
 
 @request
 class Inputs:
-    """What is connected to the board."""
+    """Inputs that are connected to the board."""
 
     adc: Sequence[str] = asked(
         "--adc", "CHANNEL=1.2V or CHANNEL=FILE.csv (seconds, volts). Repeatable.", list[str], default=()
@@ -154,7 +154,7 @@ class Records:
 
 @request
 class Supply:
-    """What feeds the board, and whose coefficients weigh it."""
+    """Supply that feeds the board, and the power set that weighs it."""
 
     scenario: Path | None = asked(
         "--supply",
@@ -504,7 +504,8 @@ STANDARD_BAUD = (
 )  # fmt: skip
 """Rates that terminals and other chips can be set to."""
 MOST_OFF = 0.03
-"""How far a rate may be from one of them: a receiver samples the tenth bit half a bit, 5 %, from its edge."""
+"""Largest error of a rate that a terminal still reads: a receiver samples the tenth bit half a bit, 5 %, from its
+edge."""
 
 
 def _tell_rate(bench: Bench, name: str, baud: int | None) -> None:

@@ -25,7 +25,7 @@ REPEAT_MAX = 1_000_000
 
 @dataclass(frozen=True)
 class Call:
-    """What one call took; `value` is what it gave back, where that is a number or a pointer."""
+    """Cost of one call; `value` is what it gave back, where that is a number or a pointer."""
 
     cycles: int
     time_s: float
@@ -49,9 +49,9 @@ class Calls:
     power_set: str
     calls: tuple[Call, ...]
     typed: bool
-    """Whether arguments and results have the types of debug data; else they are as wide as an `int`."""
+    """True if arguments and results have the types of debug data; else they are as wide as an `int`."""
     written: Mapping[str, bytes]
-    """What the buffers among the arguments hold behind the last call."""
+    """Contents of the buffers among the arguments behind the last call."""
     unchecked: tuple[str, ...]
     assumed: tuple[str, ...]
     lints: tuple[str, ...]
@@ -281,7 +281,7 @@ class _Own(_Walk):
         return self.machine.engine.moment()
 
     def finish(self) -> int | float | None:
-        """Call it."""
+        """Call the function to its end."""
         done = self.machine.call_here(self.name, *self.arguments, returns=self.result, **_most())
         if done is None:
             raise self._never()

@@ -23,10 +23,10 @@ from sunseal.machine import Machine, timing_pairs
 from sunseal.measurement import oracle
 
 DEFAULT_FREQ_HZ = 8_000_000
-"""Where the board's crystal does not say otherwise."""
+"""Clock where the board's crystal does not say otherwise."""
 DEFAULT_VCC_V = 2.2
 CYCLES_MAX = 4_000_000_000
-"""Where a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
+"""Cycles behind which a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
 
 CLOCK_GRACE = 0.005
 """A clock of 8 MHz may be set up as 8.0x: what the engine allows too."""
@@ -56,7 +56,7 @@ class Measurement:
     counts: dict[str, int]
     power_set: str
     result_valid: bool | None
-    """Whether an independent implementation agrees with the output; None where there is none."""
+    """True if an independent implementation agrees with the output; None where there is none."""
     uncertainty: dict[str, float]
     unchecked: tuple[str, ...] = ()
     """States and events whose coefficients were written from memory of their document and not read again."""
@@ -65,9 +65,9 @@ class Measurement:
     lints: tuple[str, ...] = ()
     """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
     measurement_unit: dict[str, float] | None = None
-    """What the unit of Mane 2014, section 3.1, would have read, if that was asked for."""
+    """Reading that the unit of Mane 2014, section 3.1, would have had, if that was asked for."""
     timing: dict[str, Any] | None = None
-    """Where switches of the core's timing were set: those, and the cycles and joules that the default gives."""
+    """Switches of the core's timing where they were set: those, and the cycles and joules that the default gives."""
     coprocessor: dict[str, Any] | None = None
     """On a board with one: what it drew on each of its supplies, with the bracket; `mote_j` is the mote alone."""
     memory_path: str | None = None
@@ -119,7 +119,7 @@ def _device_path(device: str) -> Path:
 
 @dataclass(frozen=True)
 class Program:
-    """What is run, and between which two points of it."""
+    """Program that is run, and the two points between which it is measured."""
 
     label: str
     image: bytes
@@ -127,7 +127,7 @@ class Program:
     """Symbols; None stands for the edges of the trigger mark."""
     workload: boards.Workload | None
     wires: coprocessor.Wires = ()
-    """What the variant says of the wires of parts on the board."""
+    """Wires that the variant says of parts on the board."""
     adc_v: tuple[tuple[int, float], ...] = ()
     """Channels of the ADC with the voltage at each."""
     beside_fpga: bool = False
@@ -135,7 +135,7 @@ class Program:
 
     @property
     def own_clock(self) -> bool:
-        """Whether it sets its clocks itself, and so has a price at no other."""
+        """Tell whether it sets its clocks itself, and so has a price at no other."""
         return self.workload is None or self.workload.own_clock or self.beside_fpga
 
 
@@ -381,7 +381,7 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Weighed:
-    """What a run takes at an operating point, its coprocessor's supplies included."""
+    """Cost of a run at an operating point, its coprocessor's supplies included."""
 
     time_s: float
     energy_j: tuple[float, float, float]

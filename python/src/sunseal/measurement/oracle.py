@@ -135,7 +135,7 @@ def _private(parameter: str) -> int:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a bench program is fed, laid out as its description says, and how its answer is judged."""
+    """Trial of a bench program: its input, laid out as its description says, and how its answer is judged."""
 
     fed: bytes
     output_bytes: int
@@ -363,7 +363,7 @@ def _lms(work: Workload) -> Trial:
 MAC_KEY = bytes(range(16))
 """SP 800-90A, section 10.3.2, step 8."""
 SRAM_SAMPLES_BYTES, OSCILLATOR_STARTUP = 5120, 1024
-"""Of firmware/bench/generator.c."""
+"""Constants of firmware/bench/generator.c."""
 
 
 def _cbc_mac(key: bytes, samples: bytes) -> bytes:
@@ -527,7 +527,7 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "drbg": _drbg,
     "coupon": _coupon,
 }
-"""By algorithm."""
+"""Trials by their algorithm."""
 
 
 @cache

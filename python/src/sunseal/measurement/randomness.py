@@ -29,7 +29,7 @@ VALUES_BITS = {"sram": 1_000_000, "osc": 100_000}
 """Bits of a generator that are tested unless asked otherwise; a value of oscillators takes three seconds of theirs."""
 READ_AT_ONCE = 1000
 HEALTH = -86
-"""`SUNSEAL_ERR_HEALTH` of firmware/crypto/include/sunseal/error.h."""
+"""Status of a failed health test: `SUNSEAL_ERR_HEALTH` of firmware/crypto/include/sunseal/error.h."""
 OFF_S = 10.0
 """Without supply between two starts: RAM has then forgotten all it held."""
 SYSTEM = "a simulated source proves the code and not the silicon"
@@ -44,7 +44,7 @@ class Noise:
     """Bits of min-entropy a sample; None where none is claimed."""
     entropy: Entropy
     low_bit: Entropy | None
-    """Of the lowest bits alone, where only these are used."""
+    """Entropy of the lowest bits alone, where only these are used."""
     restarts: Restarts | None
 
     @property
@@ -99,7 +99,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Output:
-    """What a generator gave, and what SP 800-22 says of it."""
+    """Output of a generator, and what SP 800-22 says of it."""
 
     name: str
     starts: int
@@ -148,7 +148,7 @@ class Randomness:
     """Sources and generators of a board, or recordings, as NIST's estimators see them."""
 
     board: str | None
-    """None for recordings."""
+    """Name of the board; None for recordings."""
     seed: int
     off_s: float
     sources: tuple[Noise, ...]

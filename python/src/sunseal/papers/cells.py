@@ -28,9 +28,9 @@ class Printed:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     reasons: dict[str, str]
-    """Of columns and rows without a row of ours, by their heads."""
+    """Reasons for columns and rows without a row of ours, by their heads."""
     reason: str
-    """Of a whole table that holds no measurement."""
+    """Reason for a whole table that holds no measurement."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Cell:
     answers: tuple[str, ...]
     """Labels of those rows."""
     reason: str
-    """Why there is none, where there is none."""
+    """Reason for there being none, where there is none."""
 
 
 @places.cached

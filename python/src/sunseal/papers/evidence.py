@@ -99,7 +99,7 @@ class Evidence:
     """Provenance of one figure, and the class that follows from it."""
 
     kind: str
-    """One of CLASSES."""
+    """Class of the evidence, one of CLASSES."""
     why: str
     """Rule by which the class follows."""
     task: str

@@ -72,7 +72,7 @@ class Years:
     """Shares of days that engine's years keep, so that none is played twice."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Begin with no year played."""
         self.known: dict[tuple[Any, ...], float] = {}
         self.at_most: dict[tuple[Any, ...], float] = {}
         """Of years that were not played on."""
