@@ -11,6 +11,7 @@ mod coupons;
 mod covered;
 mod fpga;
 mod functions;
+mod lives;
 mod prices;
 mod start;
 
@@ -28,7 +29,7 @@ use sunseal_power::{
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
-use sunseal_trace::{Observer, Picos, Silent};
+use sunseal_trace::{Observer, Picos, Silent, StateId};
 
 use crate::config::{write_config, write_symbols};
 use crate::inputs::{self, BusDevice, Given};
@@ -39,6 +40,7 @@ use coupons::Coupons;
 use covered::Covered;
 use fpga::Fpgas;
 use functions::Functions;
+use lives::Lives;
 use prices::{Events, Price, Priced};
 use start::Start;
 
@@ -87,6 +89,9 @@ pub struct Node {
     priced: HashMap<u64, Priced>,
     start: Option<Start>,
     covered: Covered,
+    lives: Lives,
+    /// Why it never gets past what cuts it off.
+    stuck: Option<String>,
     starts: u64,
     /// Number of times that a start has let the trigger pin fall, which ended no operation.
     reset_falls: u64,
@@ -231,6 +236,8 @@ impl Node {
             priced: HashMap::new(),
             start: None,
             covered: Covered::default(),
+            lives: Lives::default(),
+            stuck: None,
             starts: 0,
             reset_falls: 0,
             brown_out_cycles: Vec::new(),
@@ -496,7 +503,8 @@ impl Node {
                 self.step_off()?
             }
             self.drain_radio()?;
-            if self.scenario.until.is_some() && self.recorder.first_cut_s.is_some() {
+            let ended = self.scenario.until.is_some() && self.recorder.first_cut_s.is_some();
+            if ended || self.stuck.is_some() {
                 break;
             }
             if let Some(unclosed) = self.supply.unclosed() {
@@ -650,7 +658,8 @@ impl Node {
     }
 
     /// The output is cut off under a load.
-    fn cut(&mut self) {
+    fn cut(&mut self, load: Load, states: &[StateId]) {
+        self.life_ends(load, states);
         self.supply.switch_off();
         if let Some(coupons) = &mut self.coupons {
             coupons.cut(self.supply.sums().load_j);
@@ -727,7 +736,7 @@ impl Node {
             brown_outs: self.brown_out_cycles.len() as u64,
             first_cut_s: r.first_cut_s,
             repeated: None,
-            stuck: None,
+            stuck: self.stuck.take(),
             supervisor_resets: self.machine.supervisor_resets(),
             cycles: self.machine.cycles(),
             time_by_doing_s: std::mem::take(&mut r.by_doing),

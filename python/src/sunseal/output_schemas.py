@@ -367,7 +367,7 @@ def _closing() -> Schema:
         untouched=maybe(told(TEXTS, "Parts that the program never spoke to, with what they took.")),
         first_cut_s=maybe(told(NUMBER, "When the supply was cut off for the first time.")),
         repeated=maybe(told(keys(cycles=WHOLE, time_s=NUMBER), "Cycles of a load that went by at once.")),
-        stuck=maybe(told(TEXT, "Why a load never gets past what cuts it off, and what would help.")),
+        stuck=maybe(told(TEXT, "Why a load or a node never gets past what cuts it off, and what would help.")),
         **rare,
     )
 

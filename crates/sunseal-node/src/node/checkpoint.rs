@@ -13,13 +13,13 @@ use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 
 use super::coupons;
 use super::functions::{Books, Functions};
-use super::{Covered, Events, Node};
+use super::{Covered, Events, Lives, Node};
 use crate::inputs::Given;
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
 /// Line that every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 7\n";
+const HEAD: &[u8] = b"sunseal checkpoint 8\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -123,6 +123,7 @@ struct Written<'a> {
     charge_c: f64,
     priced_v: f64,
     covered: Covered,
+    lives: Lives,
     events: &'a Events,
     starts: u64,
     reset_falls: u64,
@@ -142,6 +143,7 @@ struct Kept {
     charge_c: f64,
     priced_v: f64,
     covered: Covered,
+    lives: Lives,
     events: Events,
     starts: u64,
     reset_falls: u64,
@@ -217,6 +219,7 @@ impl Node {
             charge_c: self.charge_c,
             priced_v: self.priced_v,
             covered: self.covered,
+            lives: self.lives,
             events: &self.events,
             starts: self.starts,
             reset_falls: self.reset_falls,
@@ -256,7 +259,7 @@ impl Node {
         if let (Some(coupons), Some(books)) = (&mut self.coupons, kept.coupons) {
             coupons.books = books;
         }
-        self.covered = kept.covered;
+        (self.covered, self.lives) = (kept.covered, kept.lives);
         self.prices.clear();
         self.priced.clear();
         Ok(self.time_s())
