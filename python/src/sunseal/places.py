@@ -41,8 +41,9 @@ def user_dir() -> Path:
 
 
 def look_beside(folder: Path | None) -> None:
-    """Look first in a folder from now on: that of the file which the command was given."""
+    """Look first in a folder from now on, that of the file which the command was given; keep which there are."""
     _beside.set(None if folder is None else folder.absolute())
+    _looked.set({})
 
 
 @contextlib.contextmanager

@@ -94,7 +94,7 @@ class PowerSet:
         self.board = _board(board)
         path = boards.power_set_path(name, self.board.device)
         self.inner = _engine.PowerSet(boards.library(), path.stem, str(_device_path(self.board.device)))
-        self.facts: dict[str, Any] = boards.read_toml(_device_path(self.board.device))
+        self.facts: dict[str, Any] = boards.read_kept(_device_path(self.board.device))
         self.name = self.inner.name
 
     def cite(self) -> list[str]:
