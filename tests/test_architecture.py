@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What may lean on what: read from cargo metadata, the Python imports and the C includes."""
+"""Rooms and what each may lean on: read from cargo metadata, the Python imports and the C includes."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def test_no_function_of_python_is_above_80_lines() -> None:
 
 
 def test_no_function_of_the_package_has_more_than_14_parameters() -> None:
-    """What is asked of a function or a command beyond that is a request (`sunseal.asking`)."""
+    """More questions to a function or a command than that are a request (`sunseal.asking`)."""
     wide = {
         (name, f.name): given
         for name, f in python_functions(*python_files())
