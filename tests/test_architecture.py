@@ -86,6 +86,18 @@ def test_every_crate_leans_only_on_what_it_may() -> None:
     assert not any(broken.values()), broken
 
 
+def test_the_page_tells_what_each_crate_leans_on() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| `crates/([\w-]+)` \|.*\| ([^|]+) \|$", page, re.M))
+    ours = {
+        name: {word.removeprefix("sunseal-") for word in used - {"workspace-hack"}} for name, used in MAY_USE.items()
+    }
+    read = {
+        name: set(re.findall(r"[a-z]\w+", re.sub(r"\(.*?\)|`.*?`|nothing", "", cell))) for name, cell in told.items()
+    }
+    assert read == ours
+
+
 def test_one_crate_reads_toml() -> None:
     assert [name for name, used in dependencies().items() if "toml" in used] == ["sunseal-data"]
 
