@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = [*(f"crates/sunseal-{name}/src" for name in ("board", "data", "node", "power", "radio")), "python/src/sunseal"]
+ROOMS = [
+    *(f"crates/sunseal-{name}/src" for name in ("board", "data", "node", "power", "py", "radio")),
+    "python/src/sunseal",
+]
 ASKS = re.compile(r"(What|Whether|How|Which|When|Where|Of|Who|Whose|Why)\b")
 
 
