@@ -52,7 +52,7 @@ GOAL = 0.95
 
 @dataclass
 class Tally:
-    """What became of a room's mutants; `missed` holds the places of those that nothing noticed."""
+    """Fate of a room's mutants; `missed` holds the places of those that nothing noticed."""
 
     of: int = 0
     caught: int = 0
@@ -81,17 +81,17 @@ def drawn(rng: random.Random, found: list[Any], most: int | None) -> list[Any]:
 
 NOPS = {"msp430": b"\x03\x43", "avr": b"\x00\x00", "arm": b"\x00\xbf"}
 CARRY = {"msp430": ("SR", 1), "avr": ("SREG", 1), "arm": ("xPSR", 1 << 29)}
-"""Where an instruction set keeps its carry."""
+"""Register and bit in which an instruction set keeps its carry."""
 WRITES_MEMORY = {
     "msp430": lambda first: first & 0xF080 >= 0x4080 or first & 0xFF80 == 0x1200,
     "avr": lambda first: first & 0xD200 == 0x8200 or first & 0xFE00 == 0x9200,
     "arm": lambda first: True,
 }
-"""Whether an instruction may, by its first word."""
+"""Tests whether an instruction may write memory, by its first word."""
 
 
 def changes_nothing(m: Any, kind: str, at: int, after: int, call: Any, tuples: Any) -> bool:
-    """Whether the right instruction wrote no memory, and left registers and carry as they were in all calls."""
+    """Tell whether the right instruction wrote no memory, and left registers and carry as they were in all calls."""
     if WRITES_MEMORY[kind](int.from_bytes(m.read(at, 2), "little")):
         return False
     kept: list[Any] = []
@@ -175,7 +175,7 @@ SWAPS = [
     (r"(?<![\w.])([0-9]+)(?=[;,)\] ])", lambda m: str(int(m[1]) + 1)),
     (r"^( +)[a-z]\w*(\(.*\)|.* [&|^+-]?= .*|\+\+);$", r"\1;"),
 ]  # fmt: skip
-"""What is changed in C: relations, logic, arithmetic, constants, and statements that are left out."""
+"""Changes of C: relations, logic, arithmetic, constants, and statements that are left out."""
 
 
 def changes_of_c(text: str) -> Iterator[tuple[int, str, str]]:
@@ -353,7 +353,7 @@ fn mutant() -> u32 {
     *CHOSEN
 }
 """
-"""What a changed file asks which of its mutants is to run; 0 is the right code."""
+"""Function that a changed file asks which of its mutants is to run; 0 is the right code."""
 
 
 def switched(text: str, mutants: dict[int, dict[str, Any]]) -> tuple[str, dict[int, int]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What the commands print, and that they print the same twice."""
+"""Output of the commands, and that they print the same twice."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import sunseal as api
+from conftest import put
 from sunseal import EngineError, _engine, boards
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet
@@ -100,13 +101,10 @@ source = "ours"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory with parts of one's own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    (tmp_path / "sunseal/parts").mkdir(parents=True)
-    (tmp_path / "sunseal/parts/ldo.toml").write_text(REGULATOR)
-    return tmp_path
+def here(here: Path) -> Path:
+    """A working directory with a regulator of one's own."""
+    put(here / "sunseal/parts/ldo.toml", REGULATOR)
+    return here
 
 
 def use_of(of: dict[str, Any]) -> lifetime.Use:

@@ -47,7 +47,7 @@ pub fn refuse_if_asked() {
     }
 }
 
-/// What a device has raised, until the run that it ended tells of it.
+/// Exception that a device has raised, until the run that it ended tells of it.
 #[derive(Clone, Default)]
 pub struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -316,7 +316,7 @@ pub fn attach_device(
     Ok(())
 }
 
-/// How long the devices of Python on a machine's buses were in each state: name, state, picoseconds.
+/// Time for which the devices of Python on a machine's buses were in each state: name, state, picoseconds.
 #[pyfunction]
 pub fn device_states(machine: &Machine) -> Vec<(String, String, u128)> {
     let (m, devices) = (machine.lock(), machine.devices());

@@ -33,7 +33,7 @@ impl PowerSet {
         Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits_of(&device) })
     }
 
-    /// Its full name.
+    /// Full name of the set.
     #[getter]
     fn name(&self) -> String {
         self.model.name()
@@ -117,7 +117,7 @@ impl PowerSet {
         Ok(Weighed::new(vcore, &b))
     }
 
-    /// What the measurement unit of Mane 2014 (section 3.1) would have read of the same window.
+    /// Reading that the measurement unit of Mane 2014 (section 3.1) would have had of the same window.
     fn unit_reading(&self, counts: &Counts, freq_hz: u32, vcc_v: f64) -> PyResult<UnitReading> {
         self.check(freq_hz, vcc_v)?;
         let weighed = self
@@ -199,7 +199,7 @@ pub fn own_currents_a(
     Ok((own.lit_a, own.dark_a, own.on_a, own.off_a))
 }
 
-/// What Mane's measurement unit reads: equations 3.1 and 3.2.
+/// Reading of Mane's measurement unit: equations 3.1 and 3.2.
 #[pyclass(frozen, get_all, module = "sunseal._engine")]
 pub struct UnitReading {
     shunt_ohm: f64,
@@ -214,7 +214,7 @@ pub struct UnitReading {
     bound_j: f64,
 }
 
-/// What counts cost at one operating point.
+/// Cost of counts at one operating point.
 #[pyclass(frozen, get_all, module = "sunseal._engine")]
 pub struct Weighed {
     vcore: u8,

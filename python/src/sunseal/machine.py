@@ -216,7 +216,7 @@ class Machine:
         self._hooks: dict[int, Callable[[Machine], object]] = {}
         self._free: int | None = None
         self.devices: dict[str, object] = {}
-        """What `i2c` and `spi` have put on its buses, by name."""
+        """Devices that `i2c` and `spi` have put on its buses, by name."""
         self.wired: list[tuple[str, str, object, list[int], str | None]] = []
         """The same with their wires: name, interface, device, addresses on I2C, pin that selects on SPI."""
         self._selects: dict[str, str] = {}
@@ -228,9 +228,9 @@ class Machine:
         self._terminals: dict[str, int] = {}
         """Picoseconds of a bit of each terminal that has a rate of its own."""
         self.baud: dict[str, int] = {}
-        """How fast each serial interface that wrote did so."""
+        """Rate of each serial interface that wrote."""
         self.framing_errors: dict[str, int] = {}
-        """How many bytes that a terminal of another rate read had no stop bit, by interface."""
+        """Number of bytes without a stop bit that a terminal of another rate read, by interface."""
         self.io = Peripherals(self._inner, name)
         """I/O registers by the names of the manual: `m.io["P1OUT"]`."""
 

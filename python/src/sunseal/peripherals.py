@@ -68,7 +68,7 @@ class Uart:
         self.name, self.baud = name, baud
         self._machine = machine
         self.typed_until_ps = 0
-        """When the last byte that was typed will have arrived."""
+        """Time at which the last byte that was typed will have arrived."""
 
     def send(self, data: bytes | str, at_s: float | None = None) -> None:
         """Type bytes, behind what was typed before, from `at_s` of machine time on."""

@@ -97,9 +97,9 @@ class Bench:
         if self.uart is not None and self.uart not in self.serials:
             raise SunsealError(f"{board} has no serial interface `{self.uart}`; it has {', '.join(self.serials)}")
         self.received: dict[str, bytearray] = {}
-        """What each interface has written since power-on."""
+        """Bytes that each interface has written since power-on."""
         self.console = bytearray()
-        """What the program has written by semihosting."""
+        """Text that the program has written by semihosting."""
         self._power = power
         self._line = None if self.uart is None else self.machine.uart(self.uart, baud=baud)
         self._exit: int | None = None

@@ -69,28 +69,6 @@ impl Cycle {
     }
 }
 
-impl SupplySums {
-    /// With so many times others.
-    fn plus(&self, other: &Self, times: f64) -> Self {
-        let sum = |of: fn(&Self) -> f64| of(self) + times * of(other);
-        Self {
-            panel_j: sum(|s| s.panel_j),
-            unused_j: sum(|s| s.unused_j),
-            curtailed_j: sum(|s| s.curtailed_j),
-            mppt_j: sum(|s| s.mppt_j),
-            charger_j: sum(|s| s.charger_j),
-            leak_j: sum(|s| s.leak_j),
-            esr_j: sum(|s| s.esr_j),
-            quiescent_j: sum(|s| s.quiescent_j),
-            overhead_j: sum(|s| s.overhead_j),
-            converter_j: sum(|s| s.converter_j),
-            decoupling_j: sum(|s| s.decoupling_j),
-            load_j: sum(|s| s.load_j),
-            store_load_j: sum(|s| s.store_load_j),
-        }
-    }
-}
-
 impl Supply {
     /// Distance that so many cycles move the store, each a change as large as this combination of others' changes: in
     /// volts or, where that is more, in shares of a cell's charge.

@@ -605,7 +605,7 @@ class _Line:
         # While this end were open here as well, nobody could be seen to close it.
         os.close(slave)
         self.opened = False
-        """Whether a terminal program has ever been there."""
+        """True if a terminal program has ever been there."""
         self._gone_s: float | None = None
         self._kept = bytearray()
         self._poll = select.poll()

@@ -168,9 +168,9 @@ class _Walk:
     def __init__(self, machine: Machine, name: str, prototype: Prototype | None, start: str | None) -> None:
         self.machine, self.name = machine, name
         self.resets = machine.resets
-        """When the call began."""
+        """Time at which the call began."""
         self.over = ""
-        """Why there is no next call."""
+        """Reason for which there is no next call."""
         self.result = _kind(prototype.result) if prototype is not None else None
         if start is not None and machine.run(until=start, **_most()).kind != "pc":
             raise SunsealError(f"the program never comes to `{start}`, from where `{name}` was to be measured")

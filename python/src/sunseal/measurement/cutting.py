@@ -125,11 +125,11 @@ class Run:
         self.limit = 0
         self.stretch: _engine.Stretch
         self.rest: str | None = None
-        """Where it stays for good, if it does so in place of a halt."""
+        """Address where it stays for good, if it does so in place of a halt."""
         self.keeps_nothing = False
         """True where the stretch writes nothing to non-volatile memory."""
         self.asked: set[str] = set()
-        """What `setup`, `call` and invariants asked for that tells when a cut fell."""
+        """Names that `setup`, `call` and invariants asked for which tell when a cut fell."""
         self.witness = _Witness(m, self.asked)
 
     @property
@@ -353,11 +353,11 @@ class Campaign:
         self.shrunk: list[tuple[int, Left]] = []
         """Cuts between a survived one and the first that was not."""
         self.nodes: list[Left] = []
-        """What is cut: the stretch, then each different recovery."""
+        """Nodes of the campaign that are cut: the stretch, then each different recovery."""
         self.twice = [0] * len(again)
         """Reboots behind which the power went once more, by the entries of `again`."""
         self._known: list[Left] = []
-        """What was left that others can be taken for, by losses that are not the last."""
+        """Remains that others can be taken for, of losses that are not the last."""
         self._last_left: deque[Left] = deque()
         """The same of last losses: the latest."""
         self._like: _engine.Left | None = None

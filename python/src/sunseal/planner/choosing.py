@@ -196,7 +196,7 @@ class Asked:
         """Begin without a year that was played."""
         self.years = years.Years()
         self.last: tuple[Any, ...] = ()
-        """What was offered last: the first that is asked."""
+        """Configuration of the last offer: the first that is asked."""
 
     def first(self, everything: sweep.Field) -> str | None:
         """Name the cheapest that a plan of this field would offer; None if it would offer nothing."""

@@ -73,7 +73,7 @@ class Years:
         """Begin with no year played."""
         self.known: dict[tuple[Any, ...], float] = {}
         self.at_most: dict[tuple[Any, ...], float] = {}
-        """Of years that were not played on."""
+        """Bounds of years that were not played on."""
         self.lights: dict[int, supply.Light] = {}
         """Held, so that none takes another's number."""
 
