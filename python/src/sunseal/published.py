@@ -677,6 +677,23 @@ def _generator(
     return float(oracle.samples_taken(raw["generator"], counts.output)), f"{work.name} on {at}"
 
 
+def _nist(
+    board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Count the tests of SP 800-22 that a generator's values fail; what passes them may still hold nothing."""
+    from sunseal.measurement import randomness
+
+    try:
+        found = randomness.values_of(raw["generator"], board)
+    except ModuleNotFoundError as e:
+        raise MissingToolError(
+            "asks NIST's test suite", hint="`make randomness` compiles it, or `pip install 'sunseal[randomness]'`"
+        ) from e
+    if found.bits is None:
+        raise SunsealError(f"{raw['generator']} on {board} gave too few values for any test: {found.sentence}")
+    return float(len(found.bits.failed)), f"{found.bits.bits:,} bits of {found.starts:,} starts: {found.sentence}"
+
+
 def _rate(
     _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
@@ -729,6 +746,7 @@ KINDS: dict[str, Compute] = {
     "surplus": _surplus,
     "coupon": _coupon,
     "generator": _generator,
+    "nist": _nist,
     "rate": _rate,
     "coprocessor": _coprocessor,
     "radio": _radio,

@@ -20,7 +20,7 @@ from sunseal.measurement import coupon, estimators
 from sunseal.measurement.estimators import Bits, Entropy, Restarts
 from sunseal.verdicts import Finding, Verdict
 
-GENERATORS = tuple(coupon.RANDOM)
+GENERATORS = (*coupon.RANDOM, *coupon.UNTESTED)
 CLAIMS = {"sram": 1 / 8, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
 """Min-entropy of a sample that firmware/crypto/include/sunseal/random.h assumes, in bits."""
 SHIFT = {"osc_clksft": 16, "osc_noclksft": 0}
@@ -378,6 +378,19 @@ def randomness(to: requests.Randomness) -> Randomness:
     return Randomness(to.board, to.seed, to.off_s, tuple(sources), tuple(outputs))
 
 
+ROW_BITS = {"sram": 102_400, "osc": 16_384}
+"""Of a generator that a row of a paper asks about."""
+
+
+def values_of(generator: str, board: str) -> Output:
+    """Have a generator give values, a start each, and ask SP 800-22 of them."""
+    import sp80022suite  # noqa: F401
+
+    node = Node(board, generator, 1, OFF_S)
+    count = -(-ROW_BITS[generator.partition("_")[0]] // (8 * VALUE_BYTES))
+    return _outputs(generator, [node.value()[0] for _ in range(count)])
+
+
 def _sram(starts: Sequence[bytes]) -> Noise:
     """Judge memory by the first samples of each start: a start is over before a million are read.
 
@@ -402,7 +415,7 @@ def _asked(generators: Sequence[str] | None, board: str) -> list[str]:
             f"{board} has none of the generators of random coupons",
             hint="msp430fr5994-launchpad, msp432p401r-launchpad and msp430f5438a-anagear have some",
         )
-    return list(dict.fromkeys(generators or there))
+    return list(dict.fromkeys(generators or (name for name in there if name not in coupon.UNTESTED)))
 
 
 @answers(requests.Recorded)
