@@ -571,6 +571,24 @@ def _randomness() -> Schema:
     return joined(VERDICT, asked, found)
 
 
+def _noise() -> Schema:
+    from sunseal.measurement.noise import Foretold
+
+    foretold = joined(of(Foretold), keys(holds=YES))
+    return joined(
+        VERDICT,
+        keys(
+            kind=one_of("memory", "oscillator"),
+            recordings=TEXTS,
+            samples=told(WHOLE, "Starts, or periods."),
+            model=told({"type": "object"}, "Of a memory or of an oscillator, as --save writes it."),
+            foretold=listed(foretold),
+            sentence=TEXT,
+            remarks=TEXTS,
+        ),
+    )
+
+
 # --- Papers, hardware, servers -------------------------------------------------------------------------
 
 
@@ -643,6 +661,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "coupon-breakeven": ("`sunseal coupon breakeven`", _breakeven, False),
     "coupon-leakage": ("`sunseal coupon leakage`", _leakage, False),
     "coupon-metrics": ("`sunseal coupon metrics`: a coupon each", _metrics, True),
+    "coupon-noise": ("`sunseal coupon randomness --fit`", _noise, False),
     "coupon-randomness": ("`sunseal coupon randomness`", _randomness, False),
     "coupon-rate": ("`sunseal coupon rate`", _rate, False),
     "curve": ("`sunseal curve`: an operating point each", _curve, True),

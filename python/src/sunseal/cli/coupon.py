@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sunseal import coupon_rate
     from sunseal.measurement import coupon, precomputable
     from sunseal.measurement.leakage import Leakage
+    from sunseal.measurement.noise import Fit
     from sunseal.measurement.randomness import Randomness
     from sunseal.planner.breakeven import BreakEven
 
@@ -293,16 +295,34 @@ def _show_leakage(found: Leakage) -> None:
 @coupon_app.command("randomness")
 @spread
 def randomness_command(
-    asked: requests.Randomness, recordings: requests.Recorded, files: VerdictFiles, as_json: Json = False
+    asked: requests.Randomness,
+    recordings: requests.Recorded,
+    fitted: requests.Fitted,
+    files: VerdictFiles,
+    save: Annotated[Path | None, typer.Option("--save", help="Where --fit writes its model.")] = None,
+    as_json: Json = False,
 ) -> None:
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
 
     The board's own firmware runs, start after start. A simulated source proves the code and not the silicon: a chip's
-    recordings are judged with --raw, --restarts and --values. Exit status 1: a claim does not hold or a test fails; 3:
-    nothing is claimed of a recording, or it is too short for a test.
+    recordings are judged with --raw, --restarts and --values. --fit makes a model of one, --model plays it. Exit
+    status 1: a claim does not hold, a test fails, or what a model foretells of the other half of its recording is not
+    so; 3: nothing is claimed of a recording, or it is too short for a test.
     """
-    from sunseal.measurement import randomness
+    from sunseal.measurement import noise, randomness
 
+    if fitted.recordings:
+        if recordings != requests.Recorded() or asked != requests.Randomness():
+            raise SunsealError(
+                "--fit makes a model and judges nothing else: leave all but --start-bytes and --save away"
+            )
+        made = noise.fitted(**vars(fitted))
+        if save is not None:
+            save.write_text(made.toml(), encoding="utf-8")
+        judge("coupon-noise", made.judged, as_json, made.as_json, lambda: _show_fit(made), files)
+        return
+    if save is not None or fitted.start_bytes is not None:
+        raise SunsealError("--save and --start-bytes go with --fit")
     if recordings.raw or recordings.over_restarts or recordings.output:
         if asked.generators or asked.bits is not None:
             raise SunsealError("recordings have no generator of a board: leave --generator and --bits away")
@@ -313,6 +333,16 @@ def randomness_command(
         with bar(as_json, "starts") as asked.heard:
             found = randomness.randomness(**vars(asked))
     judge("coupon-randomness", found.judged, as_json, found.as_json, lambda: _show_randomness(found), files)
+
+
+def _show_fit(made: Fit) -> None:
+    out.print(escape(made.sentence), style="bold")
+    table = Table("not fitted", "by the model", "in the half that judges", "", box=None)
+    for f in made.foretold:
+        table.add_row(f.name, f"{f.model:.4g}", f"{f.seen:.4g}", "" if f.holds else "[bold red]differs[/]")
+    out.print(table)
+    for remark in made.remarks:
+        out.print(escape(remark), style="dim")
 
 
 def _show_randomness(found: Randomness) -> None:
