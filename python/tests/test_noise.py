@@ -136,6 +136,16 @@ def test_a_saved_model_wakes_the_board_s_memory_and_the_firmware_conditions_it(t
     assert (first != again).mean() == pytest.approx(model.distance, rel=0.1)
 
 
+@pytest.mark.parametrize("name", boards.names("noise"))
+def test_silicon_s_memory_carries_what_the_firmware_credits(name: str) -> None:
+    model = noise.read_model(Path(name))
+    assert isinstance(model, noise.Memory)
+    assert model.entropy_bits > 3 * noise.CREDIT["sram"]
+    # The engine's even chances of noisy cells, and the races of the model, give the same distance.
+    bits = noise._played(noise.Cells(model, 8192, 1), 8)
+    assert noise._distance(bits) == pytest.approx(model.distance, rel=0.05)
+
+
 def test_a_saved_oscillator_sets_the_board_s_jitter(tmp_path: Path) -> None:
     of_engine("osc_noclksft")
     own = noise.Oscillator(1.0, 2e-3, 0.0, 0.0, True)
@@ -171,7 +181,7 @@ def test_what_is_too_short_for_its_estimator_is_refused_by_name(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("content", "asked", "why"),
     [
-        ({"a.bin": bytes(64), "b.bin": bytes(65)}, "{}", "have 64 to 65 bytes; each wants the same memory"),
+        ({"a.bin": bytes(64), "b.bin": bytes(65)}, "{}", "b.bin` has 65 bytes where others have 64; each start wants"),
         ({"a.bin": bytes(100)}, "{}/a.bin --start-bytes 30", "no whole number of starts of 30 bytes"),
         ({"a.bin": b""}, "{}", "is empty"),
         ({}, "{}", "has no recording in it"),

@@ -709,7 +709,11 @@ class Randomness:
     )
     seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
     model: Path | None = asked(
-        "--model", "Noise of a chip's own: what --fit made of its recording.", Path, metavar="MODEL.toml", default=None
+        "--model",
+        "Noise of a chip: what --fit made of its recording, or one of data/noise.",
+        Path,
+        metavar="MODEL",
+        default=None,
     )
     at_c: float | None = asked("--at", "Temperature of the --model's memory, in C.", float, default=None)
     heard: Callable[[int, int], object] | None = None

@@ -134,6 +134,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "coupon randomness": (
         ("One of the board's generators", "--generator sram_sha256"),
         ("A chip's own samples, a byte each", "--raw noise.bin --width 8 --claim 0.5"),
+        ("A model of your memory's start-up dumps", "--fit warm@22C --fit cold@-18C --save mine.toml"),
     ),
     "send": (("Blocks to a node that encrypts by its FPGA", "blocks.txt --board mica2-fpga-up5k"),),
     "hdl size": (("The coprocessor on its iCE40", "coprocessor-parallel-up5k --target ice40"),),

@@ -13,6 +13,7 @@ import csv
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from sunseal import boards, images, requests
 from sunseal.asking import answers
-from sunseal.errors import SunsealError
+from sunseal.errors import SunsealError, unknown
 from sunseal.verdicts import Finding, Verdict
 
 if TYPE_CHECKING:
@@ -393,10 +394,12 @@ def _starts(place: Path, start_bytes: int | None) -> Bits:
         if (odd := next((f for f, r in rows if r.size % (8 * start_bytes)), None)) is not None:
             raise SunsealError(f"the recording `{odd}` is no whole number of starts of {start_bytes:,} bytes")
         rows = [(f, part) for f, r in rows for part in r.reshape(-1, 8 * start_bytes)]
-    sizes = {r.size // 8 for _, r in rows}
-    if len(sizes) > 1:
+    sizes = Counter(r.size // 8 for _, r in rows)
+    (usual, _), *_ = sizes.most_common(1)
+    if (odd := next(((f, r) for f, r in rows if r.size // 8 != usual), None)) is not None:
         raise SunsealError(
-            f"starts in `{place}` have {min(sizes):,} to {max(sizes):,} bytes; each wants the same memory, whole"
+            f"`{odd[0]}` has {odd[1].size // 8:,} bytes where others have {usual:,}; each start wants the same memory, "
+            "whole, and a folder holds nothing else"
         )
     if len(rows) < STARTS_MIN:
         raise SunsealError(
@@ -576,7 +579,11 @@ def device_file(board: str, model: Oscillator, folder: Path) -> Path:
 
 
 def read_model(path: Path) -> Memory | Oscillator:
-    """Read a model's file, as `--save` wrote it."""
+    """Read a model's file, as `--save` wrote it, or one of data/noise by its name."""
+    if not path.exists() and path.suffix != ".toml":
+        if str(path) not in boards.names("noise"):
+            raise unknown("model of noise", str(path), boards.names("noise"), "nor a file of that name")
+        path = boards.home() / "data" / "noise" / f"{path}.toml"
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
@@ -586,7 +593,7 @@ def read_model(path: Path) -> Memory | Oscillator:
     kind = next((k for k in ("memory", "oscillator") if k in told), None)
     if kind is None:
         raise SunsealError(f"the model `{path}` has neither [memory] nor [oscillator]: --save writes one")
-    own = dict(told[kind])
+    own = {k: v for k, v in told[kind].items() if k not in ("source", "assumed")}
     try:
         if kind == "oscillator":
             return Oscillator(**own)
