@@ -191,11 +191,11 @@ class Machine:
     ) -> None:
         """Make the machine of a device, or as it sits on a board (supply, crystals, fuses, radio).
 
-        Load a program: an ELF, from a file or its bytes, or a file as `images.read` takes it. `timing` sets switches of
-        the core's timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` connects voltages to
-        channels of the ADC. Nobody hears the radio: machines that shall hear one another are made by `Air.machine`,
-        which gives `air` and `place`. `seed` chooses the unit: its oscillators' jitter and what RAM first holds.
-        `device_file` replaces the device's.
+        Load a program: an ELF, its bytes, or a file as `images.read` takes it. `timing` sets switches of the core's
+        timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` is volts by channel of the ADC.
+        Nobody hears the radio: machines that shall hear one another are made by `Air.machine`, which gives `air` and
+        `place`. `seed` chooses the unit: its oscillators' jitter and what RAM first holds. `device_file` replaces the
+        device's.
         """
         board = boards.load(name) if boards.library().find("boards", name) is not None else None
         self.board = name if board is not None else None
