@@ -21,6 +21,7 @@ PLANTED = noise.Memory(
     drift_per_k=0.004,
     ones_per_k=0.0005,
     temperature_c=20.0,
+    to_c=-20.0,
     correlation={1: 0.0, 8: 0.2, 32: 0.0},
     distance=0.0,
     noisy=0.0,
@@ -214,6 +215,8 @@ def test_a_model_answers_for_its_own_kind_of_noise_alone(tmp_path: Path, sunseal
     assert told.status == 2 and "`sram_sha256` takes other noise" in told.err
     told = sunseal("coupon", "randomness", "--model", saved, "--generator", "osc_noclksft", "--at", "5")
     assert told.status == 2 and "it knows nothing of 5 C" in told.err
+    told = sunseal("coupon", "randomness", "--model", "stm32f401re-a", "--generator", "sram_sha256", "--at", "85")
+    assert told.status == 2 and "was recorded from -18 to 22 C, and 85 C lies beyond" in told.err
     saved.write_text("[memory]\nones = 0.5\n")
     told = sunseal("coupon", "randomness", "--model", saved, "--generator", "sram_sha256")
     assert told.status == 2 and "is not as --save writes it" in told.err

@@ -194,8 +194,7 @@ class Machine:
         Load a program: an ELF, its bytes, or a file as `images.read` takes it. `timing` sets switches of the core's
         timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` is volts by channel of the ADC.
         Nobody hears the radio: machines that shall hear one another are made by `Air.machine`, which gives `air` and
-        `place`. `seed` chooses the unit: its oscillators' jitter and what RAM first holds. `device_file` replaces the
-        device's.
+        `place`. `seed` is the unit: its jitter, what RAM first holds. `device_file` replaces the device's.
         """
         board = boards.load(name) if boards.library().find("boards", name) is not None else None
         self.board = name if board is not None else None

@@ -81,6 +81,8 @@ class Memory:
     """Change of the share of ones, a kelvin."""
     temperature_c: float | None
     """At which noise and ones hold."""
+    to_c: float | None
+    """Farthest other temperature that was recorded."""
     correlation: dict[int, float]
     """Of the leads of two cells, by how many cells they are apart; 0 where none was significant."""
     distance: float
@@ -286,12 +288,12 @@ class Fit:
 # --- Memory ------------------------------------------------------------------------------------------------
 
 
-def _agreement(first: Series, second: Series) -> float:
+def _agreement(first: Bits, second: Bits) -> float:
     """Return the correlation of two hidden normal values of whose signs each pair shows (tetrachoric)."""
     from scipy.optimize import brentq
     from scipy.stats import multivariate_normal, norm
 
-    a, b, both = float(first.mean()), float(second.mean()), float((first * second).mean())
+    a, b, both = float(first.mean()), float(second.mean()), float((first & second).mean())
     if not (0 < a < 1 and 0 < b < 1):
         raise SunsealError("memory is all ones or all zeros: nothing woke, so there is no noise to be fitted")
     at = [norm.ppf(a), norm.ppf(b)]
@@ -305,7 +307,7 @@ def _agreement(first: Series, second: Series) -> float:
     return low if over(low) >= 0 else float(brentq(over, low, high, xtol=1e-7))
 
 
-def _pairs(bits: Bits, other: Bits, lag: int = 0) -> tuple[Series, Series]:
+def _pairs(bits: Bits, other: Bits, lag: int = 0) -> tuple[Bits, Bits]:
     """Return every start's cells beside another start's, `lag` cells on."""
     import numpy as np
 
@@ -313,7 +315,7 @@ def _pairs(bits: Bits, other: Bits, lag: int = 0) -> tuple[Series, Series]:
     second = other if other is not bits else np.roll(bits, 1, axis=0)
     m = min(n, len(second))
     end = bits.shape[1] - lag
-    return bits[:m, :end].ravel().astype(float), second[:m, lag:].ravel().astype(float)
+    return bits[:m, :end], second[:m, lag:]
 
 
 def _distance(bits: Bits) -> float:
@@ -359,6 +361,7 @@ def memory_of(bits: Bits, temperature_c: float | None = None, others: Sequence[t
         drift_per_k=sum(drifts) / len(drifts) if drifts else None,
         ones_per_k=sum(shifts) / len(shifts) if shifts else None,
         temperature_c=temperature_c,
+        to_c=max((c for c, _ in others), key=lambda c: abs(c - (temperature_c or 0.0)), default=None),
         correlation=correlation,
         distance=distance,
         # A noisy cell's chance is even over 0 to 1, bent so that its mean is the share of ones.
@@ -396,9 +399,11 @@ def _starts(place: Path, start_bytes: int | None) -> Bits:
         rows = [(f, part) for f, r in rows for part in r.reshape(-1, 8 * start_bytes)]
     sizes = Counter(r.size // 8 for _, r in rows)
     (usual, _), *_ = sizes.most_common(1)
-    if (odd := next(((f, r) for f, r in rows if r.size // 8 != usual), None)) is not None:
+    for file, row in rows:
+        if row.size // 8 == usual:
+            continue
         raise SunsealError(
-            f"`{odd[0]}` has {odd[1].size // 8:,} bytes where others have {usual:,}; each start wants the same memory, "
+            f"`{file}` has {row.size // 8:,} bytes where others have {usual:,}; each start wants the same memory, "
             "whole, and a folder holds nothing else"
         )
     if len(rows) < STARTS_MIN:
@@ -598,7 +603,7 @@ def read_model(path: Path) -> Memory | Oscillator:
         if kind == "oscillator":
             return Oscillator(**own)
         near = {int(lag): float(rho) for lag, rho in own.pop("correlation", {}).items()}
-        optional = {k: own.pop(k, None) for k in ("drift_per_k", "ones_per_k", "temperature_c")}
+        optional = {k: own.pop(k, None) for k in ("drift_per_k", "ones_per_k", "temperature_c", "to_c")}
         return Memory(correlation=near, **own, **optional)
     except (TypeError, ValueError) as e:
         raise SunsealError(f"[{kind}] of the model `{path}` is not as --save writes it: {e}") from e

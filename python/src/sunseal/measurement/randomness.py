@@ -409,9 +409,16 @@ def _model(to: requests.Randomness, generators: Sequence[str]) -> Model:
             f"the model `{to.model}` is of {'memory' if kind == 'sram' else 'an oscillator'}, and `{other}` takes "
             f"other noise: name generators that begin with {kind}_ by --generator"
         )
-    known = isinstance(model, noise.Memory) and model.drift_per_k is not None
-    if to.at_c is not None and not known:
-        raise SunsealError(f"the model `{to.model}` was recorded at one temperature: it knows nothing of {to.at_c:g} C")
+    if to.at_c is not None:
+        told = (model.temperature_c, model.to_c) if isinstance(model, noise.Memory) else ()
+        known_c = sorted(c for c in told if c is not None)
+        if len(known_c) < 2:
+            raise SunsealError(f"the model `{to.model}` is of one temperature: it knows nothing of {to.at_c:g} C")
+        if not known_c[0] <= to.at_c <= known_c[-1]:
+            raise SunsealError(
+                f"the model `{to.model}` was recorded from {known_c[0]:g} to {known_c[-1]:g} C, and {to.at_c:g} C lies "
+                "beyond: record there, and fit again"
+            )
     return model
 
 
