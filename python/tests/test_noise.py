@@ -110,6 +110,31 @@ def test_an_oscillator_s_noise_is_told_apart(tmp_path: Path, edge: float, accumu
     assert model.wander < 2e-4
 
 
+def test_an_oscillator_s_drift_comes_of_its_periods_at_three_temperatures(tmp_path: Path) -> None:
+    drawn = np.random.default_rng(5)
+    asked = []
+    for at_c in (25.0, 0.0, 60.0):
+        mean = 1e-4 / (1 + 0.002 * (at_c - 25))
+        asked.append((tmp_path / f"{at_c:g}.csv", at_c))
+        asked[-1][0].write_text("".join(f"{p}\n" for p in mean * (1 + 1e-3 * drawn.standard_normal(20_000))))
+    fit = coupon_noise(asked)
+    assert isinstance(fit.model, noise.Oscillator) and not fit.model.counted
+    assert fit.model.drift_percent_per_k == pytest.approx(0.2, rel=0.01)
+    assert fit.judged.exit_status == 0 and len(fit.foretold) == 7
+    with pytest.raises(SunsealError, match="one oscillator's at several temperatures"):
+        coupon_noise([asked[0], (asked[1][0], 25.0)])
+
+
+def test_a_dump_in_ti_txt_is_a_start(tmp_path: Path) -> None:
+    cells = noise.Cells(PLANTED, 4096, 1)
+    for i in range(6):
+        dump = cells.wake()
+        rows = "\n".join(dump[at : at + 16].hex(" ").upper() for at in range(0, len(dump), 16))
+        (tmp_path / f"{i}.txt").write_text(f"@1C00\n{rows}\nq\n")
+    fit = coupon_noise([(tmp_path, None)])
+    assert fit.kind == "memory" and fit.samples == 6 and fit.judged.exit_status == 0
+
+
 def test_a_frequency_that_moves_in_the_second_half_is_not_foretold(tmp_path: Path) -> None:
     drawn = np.random.default_rng(3)
     path = tmp_path / "periods.txt"
@@ -189,7 +214,9 @@ def test_what_is_too_short_for_its_estimator_is_refused_by_name(tmp_path: Path, 
         ({"a.bin": bytes(400)}, "{} --start-bytes 100", "all ones or all zeros|has seen 0 flips"),
         ({"a.csv": b"1\n2\nx\n"}, "{}/a.csv", "row 3 of .* has `x`, which is no period"),
         ({"a.csv": b"1\n-2\n"}, "{}/a.csv", "row 2 of .* has a period of -2"),
+        ({"a.hex": b"00 11"}, "{}", "ends as a file of records and begins as none"),
         ({"a.hex": b":00zz"}, "{}", "begins as Intel HEX and cannot be read"),
+        ({"a.csv": b"1\n", "a.bin": b"1"}, "{0}/a.csv --fit {0}/a.bin", "a model is of a memory or of an oscillator"),
         ({"a.bin": b"1"}, "{}/nothing", "there is no recording"),
         ({"a.bin": b"1"}, "{}@warmC", "`warmC`, which is no temperature"),
         ({"a.bin": b"1"}, "{} --claim 1", "--fit makes a model and judges nothing else"),

@@ -53,9 +53,9 @@ def records(data: bytes, path: Path) -> list[tuple[int, bytes]]:
     try:
         add(data.decode("ascii"))
     except (bincopy.Error, ValueError) as e:
-        raise SunsealError(f"the program `{path}` begins as {form} and cannot be read as that: {e}") from e
+        raise SunsealError(f"the file `{path}` begins as {form} and cannot be read as that: {e}") from e
     if not len(file.segments):
-        raise SunsealError(f"the program `{path}`, {form}, holds no bytes")
+        raise SunsealError(f"the file `{path}`, {form}, holds no bytes")
     return [(int(segment.minimum_address), bytes(segment.data)) for segment in file.segments]
 
 

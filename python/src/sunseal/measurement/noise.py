@@ -15,7 +15,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     """A row a start, a column a cell."""
     Series = NDArray[np.float64]
 
+IMAGES = (".hex", ".ihex", ".ihx", ".s19", ".srec", ".txt")
+"""Endings of dumps that are no bare bytes: Intel HEX, Motorola S-records, TI-TXT."""
 STARTS_MIN = 4
 """Two are fitted, two judge."""
 FLIPS_MIN = 400
@@ -44,8 +46,10 @@ SIGNIFICANT = 4.0
 """Deviations by which a correlation differs from none."""
 WITHIN = 0.10
 """Share within which what the model foretells of memory agrees with the half that judges."""
+WITHIN_RATE = 0.002
+"""Share for mean periods at other temperatures."""
 WITHIN_JITTER = 0.20
-"""The same of an oscillator's Allan variances."""
+"""Share for an oscillator's Allan variances."""
 ASKED = (1, 2, 4, 8)
 """Sums of so many periods are held to the model."""
 CREDIT = {"sram": 1 / 8}
@@ -184,6 +188,8 @@ class Oscillator:
     """Root of the Allan variance's part that grows with the square of the time: flicker, at one period."""
     counted: bool
     """Periods are counts of a fast clock, whose steps are not taken for noise."""
+    drift_percent_per_k: float | None = None
+    """Of its frequency, against the clock that counts; None where all was recorded at one temperature."""
 
     def allan(self, periods: int) -> float:
         """Return the Allan variance of sums of so many periods, in squares of the recording's unit."""
@@ -193,7 +199,7 @@ class Oscillator:
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """Return the tables of a model file."""
-        return {"oscillator": asdict(self)}
+        return {"oscillator": {k: v for k, v in asdict(self).items() if v is not None}}
 
 
 @dataclass(frozen=True)
@@ -254,6 +260,9 @@ class Fit:
         return [
             f"a board's file would say of it: [jitter] vlo_sigma_percent = {100 * m.edge:.4g}, dco_sigma_percent = 0",
             "edges of the fast clock that counts are in it: one series cannot tell both apart",
+            "recorded at one temperature: nothing is known of its drift"
+            if m.drift_percent_per_k is None
+            else f"and [drift] vlo_percent_per_K = {m.drift_percent_per_k:.3g}, with the fast clock's own in it",
             *left,
         ]
 
@@ -377,7 +386,12 @@ def _bits_of(path: Path) -> Bits:
         content = path.read_bytes()
     except OSError as e:
         raise SunsealError(f"the recording `{path}` cannot be read: {e.strerror or e}") from e
-    if path.suffix.lower() in (".hex", ".ihex", ".ihx"):
+    if content and path.suffix.lower() in IMAGES:
+        if content[:1] not in (b":", b"S", b"@"):
+            raise SunsealError(
+                f"the recording `{path}` ends as a file of records and begins as none: Intel HEX begins with `:`, "
+                "S-records with `S`, TI-TXT with `@`; bare bytes end in .bin"
+            )
         content = b"".join(data for _, data in images.records(content, path))
     if not content:
         raise SunsealError(f"the recording `{path}` is empty")
@@ -534,7 +548,7 @@ def oscillator_of(periods: Series, what: str = "the recording") -> Oscillator:
     return Oscillator(mean, shares[0], shares[1], shares[2], counted)
 
 
-def _fit_oscillator(path: Path) -> Fit:
+def _halves(path: Path) -> tuple[Series, Series]:
     series = _series(path)
     half = len(series) // 2
     for name, least in PERIODS_MIN.items():
@@ -543,12 +557,42 @@ def _fit_oscillator(path: Path) -> Fit:
                 f"`{path}` has {len(series):,} periods, and the estimator of {name} wants {least:,}, and as many to "
                 "judge"
             )
-    model, judges = oscillator_of(series[:half], f"`{path}`"), series[half:]
+    return series[:half], series[half:]
+
+
+def _fit_oscillator(asked: Sequence[tuple[Path, float | None]]) -> Fit:
+    import numpy as np
+
+    recorded = [(path, at_c, *_halves(path)) for path, at_c in asked]
+    path, first_c, fitted_on, judges = recorded[0]
+    model = oscillator_of(fitted_on, f"`{path}`")
     foretold = [Foretold("mean period", model.period, float(judges.mean()), 0.01)]
     for n in ASKED:
         seen, _ = allan(judges, n)
         foretold.append(Foretold(f"Allan variance of {n} period{'s' * (n > 1)}", model.allan(n), seen, WITHIN_JITTER))
-    return Fit("oscillator", model, (str(path),), len(series), tuple(foretold))
+    temperatures = [c for _, c, _, _ in recorded if c is not None]
+    if len(recorded) > 1:
+        if len(set(temperatures)) < len(recorded):
+            raise SunsealError("several series of periods are one oscillator's at several temperatures: FILE@25C each")
+        rates = [model.period / float(half.mean()) for _, _, half, _ in recorded]
+        slope, at_zero = np.polyfit(temperatures, rates, 1)
+        model = replace(model, drift_percent_per_k=100 * float(slope / (at_zero + slope * (first_c or 0.0))))
+        for _, at_c, _, other in recorded[1:]:
+            told = model.period / (at_zero + slope * (at_c or 0.0))
+            foretold.append(Foretold(f"mean period at {at_c:g} C", float(told), float(other.mean()), WITHIN_RATE))
+    count = sum(len(half) + len(other) for _, _, half, other in recorded)
+    return Fit("oscillator", model, tuple(str(p) for p, *_ in recorded), count, tuple(foretold))
+
+
+def _of_periods(path: Path) -> bool:
+    """Say whether a file is a series of periods; TI-TXT, a memory's, begins with an address."""
+    if path.is_dir() or path.suffix.lower() not in (".csv", ".txt"):
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(1) != b"@"
+    except OSError as e:
+        raise SunsealError(f"the recording `{path}` cannot be read: {e.strerror or e}") from e
 
 
 @answers(requests.Fitted)
@@ -556,16 +600,16 @@ def fitted(to: requests.Fitted) -> Fit:
     """Make a model of a recording: start-up dumps of a memory, or periods of an oscillator (.csv, .txt)."""
     if not to.recordings:
         raise SunsealError("nothing is named to be fitted", hint="name a folder of start-up dumps or a file of periods")
-    series = [place for place, _ in to.recordings if place.suffix.lower() in (".csv", ".txt")]
     if missing := next((place for place, _ in to.recordings if not place.exists()), None):
         raise SunsealError(f"there is no recording `{missing}`")
-    if not series:
+    series = [_of_periods(place) for place, _ in to.recordings]
+    if not any(series):
         return _fit_memory(to.recordings, to.start_bytes)
-    if len(to.recordings) > 1:
-        raise SunsealError("periods of one oscillator are one recording: fit each file by itself")
-    if to.recordings[0][1] is not None or to.start_bytes is not None:
-        raise SunsealError("periods have no start's bytes, and no temperature that the model could use")
-    return _fit_oscillator(series[0])
+    if not all(series) or to.start_bytes is not None:
+        raise SunsealError(
+            "a model is of a memory or of an oscillator: periods have no start's bytes, and no dumps beside"
+        )
+    return _fit_oscillator(to.recordings)
 
 
 def device_file(board: str, model: Oscillator, folder: Path) -> Path:
