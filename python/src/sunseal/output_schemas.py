@@ -502,10 +502,17 @@ def _metrics() -> Schema:
 
 
 def _rate() -> Schema:
-    from sunseal.coupon_rate import Point, Rates, Recovery
+    from sunseal.coupon_rate import Point, Rates
 
     inflection = told(table(), "Harvested power from which on latency is the limit, not energy.")
-    return of(Rates, points=listed(of(Point)), recoveries=listed(of(Recovery)), inflection_w=inflection)
+    return of(Rates, points=listed(of(Point)), inflection_w=inflection)
+
+
+def _recovery() -> Schema:
+    from sunseal.coupon_recovery import First, Recoveries, Recovery
+
+    first = told(null(of(First)), "The first answer; null where each charge ends before it.")
+    return of(Recoveries, "courses", recoveries=listed(of(Recovery, coupons=first, none=first)))
 
 
 def _breakeven() -> Schema:
@@ -664,6 +671,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "coupon-noise": ("`sunseal coupon randomness --fit`", _noise, False),
     "coupon-randomness": ("`sunseal coupon randomness`", _randomness, False),
     "coupon-rate": ("`sunseal coupon rate`", _rate, False),
+    "coupon-recovery": ("`sunseal coupon recovery`", _recovery, False),
     "curve": ("`sunseal curve`: an operating point each", _curve, True),
     "demo": ("`sunseal demo`", _demo, False),
     "doctor": ("`sunseal doctor`: a tool each", _doctor, True),

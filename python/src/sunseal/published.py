@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coupon_rate, offload
+from sunseal import _engine, boards, citing, coupon_rate, coupon_recovery, offload
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
@@ -707,6 +707,30 @@ def _rate(
     return p.rate_hz, f"{where}; by the formula {p.formula_hz:.4g} Hz"
 
 
+def _recovery(
+    _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Ask of a starved node's first answer, on a store that pays a share of a whole signature, or compare two."""
+    found = coupon_recovery.published(_set(table, raw))
+    (r,) = [r for r in found.recoveries if math.isclose(r.charge_share, raw["factor"])]
+    first = r.coupons if raw["store"] == "store" else r.none
+    where = (
+        f"{show(r.capacitance_f, 'F', 3)} behind {show(found.harvested_w, 'W', 3)}, output on after {show(r.on_s, 's')}"
+    )
+    if raw["quantity"] == "answers":
+        return float(
+            first is not None
+        ), where if first else f"{where}: {r.charges} charges end before the signature does"
+    if first is None:
+        raise SunsealError(f"{where}: no first answer, in {r.charges} charges")
+    value = float(getattr(first, raw["quantity"]))
+    if "over" not in raw:
+        return value, where
+    if r.none is None:
+        raise SunsealError(f"{where}: no first answer without coupons to compare with")
+    return value / float(getattr(r.none, raw["quantity"])), where
+
+
 def _coprocessor(
     board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
@@ -748,6 +772,7 @@ KINDS: dict[str, Compute] = {
     "generator": _generator,
     "nist": _nist,
     "rate": _rate,
+    "recovery": _recovery,
     "coprocessor": _coprocessor,
     "radio": _radio,
 }

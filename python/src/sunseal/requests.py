@@ -591,13 +591,42 @@ class Rates:
     )
     _: KW_ONLY
     board: str = COUPON_BOARD
-    recovery: bool = asked(
-        "--recovery",
-        "Also the time from starvation to the first answer, with coupons and without.",
-        bool,
-        default=False,
-    )
     power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+
+
+def _capacitances_f(given: list[str], option: str) -> list[float]:
+    return [units.parse(text, "F", option) for text in given]
+
+
+@request
+class Recoveries:
+    """What `recoveries` is asked."""
+
+    capacitances_f: Sequence[float] = asked(
+        "--capacitance",
+        "The store, such as 1mF; else by what of a whole signature one charge pays. Repeatable.",
+        list[str],
+        read=_capacitances_f,
+        metavar="CAPACITANCE",
+        default=(),
+    )
+    _: KW_ONLY
+    light_w: float | None = asked(
+        "--harvested",
+        "Power of the light that comes back, such as 1mW; else 0.1 of E/D.",
+        read=quantity("W"),
+        default=None,
+    )
+    starved_v: float | None = asked(
+        "--starved-to",
+        "Voltage of the store when it comes back; else the harvester's cut-off.",
+        read=quantity("V", zero=True),
+        default=None,
+    )
+    board: str = COUPON_BOARD
+    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+    courses: bool = False
+    """Play one store again for the picture of its voltage."""
 
 
 @request

@@ -18,7 +18,7 @@ from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
-    from sunseal import coupon_rate
+    from sunseal import coupon_rate, coupon_recovery
     from sunseal.measurement import coupon, precomputable
     from sunseal.measurement.leakage import Leakage
     from sunseal.measurement.noise import Fit
@@ -196,8 +196,31 @@ def _show_rates(found: coupon_rate.Rates) -> None:
     out.print(table)
     for kind, at in found.inflection_w.items():
         out.print(f"E/D, {coupon_rate.TITLES[kind]}: {units.show(at, 'W')} harvested")
+
+
+@coupon_app.command("recovery")
+@spread
+def recovery_command(asked: requests.Recoveries, output: Output) -> None:
+    """Play a node whose light was taken away and comes back: time and joules to its first answer.
+
+    With the coupons that its memory has kept, and with none left, over the size of its store: section 3.5.1 of
+    Suslowicz 2017 from the closed loop, on the MSP430FR5994.
+    """
+    from sunseal import coupon_recovery
+
+    asked.courses = output.report is not None
+    found = coupon_recovery.recoveries(**vars(asked))
+    output.draw(found.chart, lambda: coupon_recovery.page(found))
+    answer("coupon-recovery", output.as_json, found.as_json, lambda: _show_recoveries(found))
+
+
+def _show_recoveries(found: coupon_recovery.Recoveries) -> None:
+    out.print(
+        f"ECDSA P-256, {found.board}, {found.freq_hz / 1e6:.3g} MHz, {found.vcc_v:g} V, {found.power_set}; "
+        f"{units.show(found.harvested_w, 'W', 3)} of light on a store at {found.starved_v:g} V"
+    )
     for told in found.recoveries:
-        out.print(f"{units.show(told.harvested_w, 'W')} after starvation, {told.sentence}")
+        out.print(told.sentence)
 
 
 @coupon_app.command("breakeven")

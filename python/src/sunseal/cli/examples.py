@@ -126,6 +126,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "coupon metrics": (("What each kind costs ahead, at run time, and in the store", "--board msp432p401r-launchpad"),),
     "coupon rate": (("Signatures per second over harvested power", "--figure rate.svg"),),
+    "coupon recovery": (("The first answer after a week of darkness, over the store", "--figure recovery.svg"),),
     "coupon breakeven": (
         ("Do coupons pay over a year, under 200 answers a day", "--demand 200"),
         ("In your scenario's light, for one axis alone", "scenario.toml --axis light"),
