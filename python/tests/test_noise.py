@@ -58,7 +58,7 @@ def test_a_memory_s_parameters_come_back_from_its_starts_at_two_temperatures(tmp
     assert model.correlation[1] == model.correlation[32] == 0.0
 
 
-def test_another_law_than_the_model_s_is_found_out_by_the_half_that_judges(tmp_path: Path) -> None:
+def test_another_law_than_the_model_s_is_found_out_by_the_half_that_judges(tmp_path: Path, sunseal: Cli) -> None:
     drawn = np.random.default_rng(1)
     chance = np.where(drawn.random(65_536) < 0.2, 0.5, drawn.integers(0, 2, 65_536))
     (tmp_path / "coins").mkdir()
@@ -68,6 +68,8 @@ def test_another_law_than_the_model_s_is_found_out_by_the_half_that_judges(tmp_p
     fit = coupon_noise([(tmp_path / "coins", None)])
     assert [f.name for f in fit.foretold if not f.holds] == ["cells that change within 10 starts"]
     assert fit.judged.exit_status == 1
+    told = sunseal("coupon", "randomness", "--fit", tmp_path / "coins", "--save", tmp_path / "model.toml")
+    assert told.status == 1 and "is not to be used" in told.out and not (tmp_path / "model.toml").exists()
 
 
 def test_the_engine_s_memory_and_oscillator_have_what_the_device_s_file_says() -> None:
@@ -242,6 +244,8 @@ def test_a_model_answers_for_its_own_kind_of_noise_alone(tmp_path: Path, sunseal
     assert told.status == 2 and "`sram_sha256` takes other noise" in told.err
     told = sunseal("coupon", "randomness", "--model", saved, "--generator", "osc_noclksft", "--at", "5")
     assert told.status == 2 and "it knows nothing of 5 C" in told.err
+    told = sunseal("coupon", "randomness", "--model", "stm32f401re-a", "--generator", "sram_sha256", "--off", "1ms")
+    assert told.status == 2 and "not how long it holds" in told.err
     told = sunseal("coupon", "randomness", "--model", "stm32f401re-a", "--generator", "sram_sha256", "--at", "85")
     assert told.status == 2 and "was recorded from -18 to 22 C, and 85 C lies beyond" in told.err
     saved.write_text("[memory]\nones = 0.5\n")

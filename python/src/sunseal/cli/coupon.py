@@ -322,7 +322,9 @@ def randomness_command(
     recordings: requests.Recorded,
     fitted: requests.Fitted,
     files: VerdictFiles,
-    save: Annotated[Path | None, typer.Option("--save", help="Where --fit writes its model.")] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Where --fit writes a model that holds.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
@@ -340,7 +342,7 @@ def randomness_command(
                 "--fit makes a model and judges nothing else: leave all but --start-bytes and --save away"
             )
         made = noise.fitted(**vars(fitted))
-        if save is not None:
+        if save is not None and made.judged.passed:
             save.write_text(made.toml(), encoding="utf-8")
         judge("coupon-noise", made.judged, as_json, made.as_json, lambda: _show_fit(made), files)
         return

@@ -240,6 +240,11 @@ class Fit:
     def remarks(self) -> list[str]:
         """Say what of it the engine plays, and what stays open."""
         m = self.model
+        if not self.judged.passed:
+            return [
+                "the half that judges is not as the other: several units or temperatures in one recording, or noise of "
+                "another kind; the model is not to be used, and --save writes none"
+            ]
         if isinstance(m, Memory):
             credit = CREDIT["sram"]
             enough = "holds" if m.entropy_bits >= credit else "does NOT hold"

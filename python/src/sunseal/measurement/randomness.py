@@ -409,6 +409,11 @@ def _model(to: requests.Randomness, generators: Sequence[str]) -> Model:
             f"the model `{to.model}` is of {'memory' if kind == 'sram' else 'an oscillator'}, and `{other}` takes "
             f"other noise: name generators that begin with {kind}_ by --generator"
         )
+    if isinstance(model, noise.Memory) and to.off_s < OFF_S:
+        raise SunsealError(
+            f"the model `{to.model}` says what memory wakes to, not how long it holds: leave --off away, or take "
+            f"{OFF_S:g}s and more"
+        )
     if to.at_c is not None:
         told = (model.temperature_c, model.to_c) if isinstance(model, noise.Memory) else ()
         known_c = sorted(c for c in told if c is not None)
