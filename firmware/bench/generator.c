@@ -79,8 +79,8 @@ WORKLOAD(trng_sram_aes_folded_256bit) {
     int status = SUNSEAL_OK;
     for (uint8_t half = 0; half < 2 && status == SUNSEAL_OK; half++) {
         uint8_t *block = out + BLOCK_BYTES * half;
-        status = sunseal_condition_cbc_mac(sealed, &sunseal_aes128_hw, public_key, block,
-                                           BLOCK_BYTES);
+        status =
+            sunseal_condition_cbc_mac(sealed, &sunseal_aes128_hw, public_key, block, BLOCK_BYTES);
         memcpy(block, sealed, BLOCK_BYTES);
     }
     return (int16_t)status;

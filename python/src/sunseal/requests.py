@@ -591,7 +591,7 @@ class Rates:
     )
     _: KW_ONLY
     board: str = COUPON_BOARD
-    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
 
 
 def _capacitances_f(given: list[str], option: str) -> list[float]:
@@ -624,7 +624,7 @@ class Recoveries:
         default=None,
     )
     board: str = COUPON_BOARD
-    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
     courses: bool = False
     """Play one store again for the picture of its voltage."""
 
@@ -738,11 +738,7 @@ class Randomness:
     )
     seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
     model: Path | None = asked(
-        "--model",
-        "Noise of a chip: what --fit made of its recording, or one of data/noise.",
-        Path,
-        metavar="MODEL",
-        default=None,
+        "--model", "Noise of a chip: of --fit, or of data/noise.", Path, metavar="MODEL", default=None
     )
     at_c: float | None = asked("--at", "Temperature of the --model's memory, in C.", float, default=None)
     heard: Callable[[int, int], object] | None = None
