@@ -187,14 +187,14 @@ class Machine:
         air: _engine.Air | None = None,
         place: tuple[float, float] = (0.0, 0.0),
         seed: int = 0,
+        device_file: Path | None = None,
     ) -> None:
         """Make the machine of a device, or as it sits on a board (supply, crystals, fuses, radio).
 
-        Load a program: an ELF, from a file or its bytes, or a file as `images.read` takes it. `timing` sets switches
-        of the core's timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` connects voltages
-        to channels of the ADC. Nobody hears the radio: machines that shall hear one another are made by `Air.machine`,
-        which gives `air` and `place`. `seed` chooses the unit: its oscillators' jitter and what RAM holds when it is
-        first powered.
+        Load a program: an ELF, its bytes, or a file as `images.read` takes it. `timing` sets switches of the core's
+        timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` is volts by channel of the ADC.
+        Nobody hears the radio: machines that shall hear one another are made by `Air.machine`, which gives `air` and
+        `place`. `seed` is the unit: its jitter, what RAM first holds. `device_file` replaces the device's.
         """
         board = boards.load(name) if boards.library().find("boards", name) is not None else None
         self.board = name if board is not None else None
@@ -205,7 +205,7 @@ class Machine:
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
         image = elf if isinstance(elf, bytes) or elf is None else images.read(Path(elf), name)
         switches = timing_pairs(timing)
-        device = str(boards.home() / "data" / "devices" / f"{name}.toml")
+        device = str(device_file or boards.home() / "data" / "devices" / f"{name}.toml")
         if self.board is not None:
             coprocessor.ready(self.board, tuple(switches))
         self._inner = _engine.Machine(device, board, image, switches, air, place, seed)

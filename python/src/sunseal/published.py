@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coupon_rate, offload
+from sunseal import _engine, boards, citing, coupon_rate, coupon_recovery, offload
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
@@ -677,6 +677,23 @@ def _generator(
     return float(oracle.samples_taken(raw["generator"], counts.output)), f"{work.name} on {at}"
 
 
+def _nist(
+    board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Count the tests of SP 800-22 that a generator's values fail; what passes them may still hold nothing."""
+    from sunseal.measurement import randomness
+
+    try:
+        found = randomness.values_of(raw["generator"], board)
+    except ModuleNotFoundError as e:
+        raise MissingToolError(
+            "asks NIST's test suite", hint="`make randomness` compiles it, or `pip install 'sunseal[randomness]'`"
+        ) from e
+    if found.bits is None:
+        raise SunsealError(f"{raw['generator']} on {board} gave too few values for any test: {found.sentence}")
+    return float(len(found.bits.failed)), f"{found.bits.bits:,} bits of {found.starts:,} starts: {found.sentence}"
+
+
 def _rate(
     _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
@@ -688,6 +705,30 @@ def _rate(
     (p,) = [p for p in found.points if p.kind == raw["store"] and math.isclose(p.harvested_w, at_w)]
     where = f"{p.operations} in {p.time_s:.4g} s at {show(p.harvested_w, 'W')}, {p.brown_outs} brown-outs"
     return p.rate_hz, f"{where}; by the formula {p.formula_hz:.4g} Hz"
+
+
+def _recovery(
+    _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Ask of a starved node's first answer, on a store that pays a share of a whole signature, or compare two."""
+    found = coupon_recovery.published(_set(table, raw))
+    (r,) = [r for r in found.recoveries if math.isclose(r.charge_share, raw["factor"])]
+    first = r.coupons if raw["store"] == "store" else r.none
+    where = (
+        f"{show(r.capacitance_f, 'F', 3)} behind {show(found.harvested_w, 'W', 3)}, output on after {show(r.on_s, 's')}"
+    )
+    if raw["quantity"] == "answers":
+        return float(
+            first is not None
+        ), where if first else f"{where}: {r.charges} charges end before the signature does"
+    if first is None:
+        raise SunsealError(f"{where}: no first answer, in {r.charges} charges")
+    value = float(getattr(first, raw["quantity"]))
+    if "over" not in raw:
+        return value, where
+    if r.none is None:
+        raise SunsealError(f"{where}: no first answer without coupons to compare with")
+    return value / float(getattr(r.none, raw["quantity"])), where
 
 
 def _coprocessor(
@@ -729,7 +770,9 @@ KINDS: dict[str, Compute] = {
     "surplus": _surplus,
     "coupon": _coupon,
     "generator": _generator,
+    "nist": _nist,
     "rate": _rate,
+    "recovery": _recovery,
     "coprocessor": _coprocessor,
     "radio": _radio,
 }

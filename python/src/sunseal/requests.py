@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
@@ -590,13 +591,42 @@ class Rates:
     )
     _: KW_ONLY
     board: str = COUPON_BOARD
-    recovery: bool = asked(
-        "--recovery",
-        "Also the time from starvation to the first answer, with coupons and without.",
-        bool,
-        default=False,
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
+
+
+def _capacitances_f(given: list[str], option: str) -> list[float]:
+    return [units.parse(text, "F", option) for text in given]
+
+
+@request
+class Recoveries:
+    """What `recoveries` is asked."""
+
+    capacitances_f: Sequence[float] = asked(
+        "--capacitance",
+        "The store, such as 1mF; else by what of a whole signature one charge pays. Repeatable.",
+        list[str],
+        read=_capacitances_f,
+        metavar="CAPACITANCE",
+        default=(),
     )
-    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+    _: KW_ONLY
+    light_w: float | None = asked(
+        "--harvested",
+        "Power of the light that comes back, such as 1mW; else 0.1 of E/D.",
+        read=quantity("W"),
+        default=None,
+    )
+    starved_v: float | None = asked(
+        "--starved-to",
+        "Voltage of the store when it comes back; else the harvester's cut-off.",
+        read=quantity("V", zero=True),
+        default=None,
+    )
+    board: str = COUPON_BOARD
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
+    courses: bool = False
+    """Play one store again for the picture of its voltage."""
 
 
 @request
@@ -707,7 +737,45 @@ class Randomness:
         default=10.0,
     )
     seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
+    model: Path | None = asked(
+        "--model", "Noise of a chip: of --fit, or of data/noise.", Path, metavar="MODEL", default=None
+    )
+    at_c: float | None = asked("--at", "Temperature of the --model's memory, in C.", float, default=None)
     heard: Callable[[int, int], object] | None = None
+
+
+def _recordings(given: list[str], option: str) -> list[tuple[Path, float | None]]:
+    """Read recordings with the temperature that they were made at: `FOLDER@25C`."""
+    found: list[tuple[Path, float | None]] = []
+    for text in given:
+        named = re.fullmatch(r"(.+)@([^@/]*)C", text)
+        if named is None:
+            found.append((Path(text), None))
+            continue
+        try:
+            found.append((Path(named[1]), float(named[2])))
+        except ValueError as e:
+            raise SunsealError(f"{option} `{text}` has `{named[2]}C`, which is no temperature: write it as 25C") from e
+    return found
+
+
+@request
+class Fitted:
+    """What `fitted` is asked: recordings of which a model is made."""
+
+    recordings: Sequence[tuple[Path, float | None]] = asked(
+        "--fit",
+        "Make a model of a recording: a folder of start-up dumps, a file of many, or a .csv of an oscillator's "
+        "periods. Repeatable for a memory at other temperatures: FOLDER@25C.",
+        list[str],
+        read=_recordings,
+        metavar="RECORDING",
+        default=(),
+    )
+    _: KW_ONLY
+    start_bytes: int | None = asked(
+        "--start-bytes", "Bytes of a start, where a file of --fit has many.", int, min=1, default=None
+    )
 
 
 @request

@@ -108,7 +108,9 @@ RANDOM = {
         "osc_noclksft",
     )
 }
-"""Suslowicz 2017, table 6."""
+"""Suslowicz 2017, table 6, as we make them: each sample tested."""
+UNTESTED = ("sram_aes_untested", "sram_aes_folded")
+"""The paper's AES again without our health tests, to be compared and no way to make a coupon."""
 KINDS: dict[str, Kind] = {
     "ctr": Kind(
         "AES-128 keystream, 128 bytes",

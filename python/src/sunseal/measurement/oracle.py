@@ -384,13 +384,19 @@ def _fold(generator: str) -> int:
     return 16 if generator in ("sram_xor16cvn", "osc_clksft") else 32
 
 
+AES_GENERATORS = ("sram_aes", "sram_aes_untested", "sram_swaes")
+
+
 def _generated(generator: str, output: bytes) -> bool:
     """Recompute a generator's conditioning from the raw samples that its program left behind its 256 bits."""
     bits, samples = output[:32], output[32:]
     if generator == "sram_sha256":
         expected = hashlib.sha256(samples[:2560]).digest()
-    elif generator in ("sram_aes", "sram_swaes"):
+    elif generator in AES_GENERATORS:
         expected = _cbc_mac(MAC_KEY, samples[:1536]) + _cbc_mac(MAC_KEY, samples[1536:3072])
+    elif generator == "sram_aes_folded":
+        folded = bytes(reduce(operator.xor, samples[i:5120:32]) for i in range(32))
+        expected = _cbc_mac(MAC_KEY, folded[:16]) + _cbc_mac(MAC_KEY, folded[16:])
     else:
         fold = _fold(generator)
         folded = _low_bits(samples, fold) if generator.startswith("osc") else samples
@@ -400,7 +406,7 @@ def _generated(generator: str, output: bytes) -> bool:
 
 def samples_taken(generator: str, output: bytes) -> int:
     """Count the raw samples that a generator took for its 256 bits, start-up ones too."""
-    fixed = {"sram_sha256": 2560, "sram_aes": 3072, "sram_swaes": 3072}
+    fixed = {"sram_sha256": 2560, "sram_aes_folded": 5120, **dict.fromkeys(AES_GENERATORS, 3072)}
     if generator in fixed:
         return fixed[generator]
     fold, osc, samples = _fold(generator), generator.startswith("osc"), output[32:]

@@ -44,6 +44,8 @@ INGREDIENTS: dict[str, set[str]] = {
     "cycles": {"cycles"},
     "read_j": {"energy"},
     "rate_hz": {"energy"},
+    "load_j": {"energy"},
+    "harvested_j": {"energy"},
     "inflection_w": {"energy"},
 }
 """Measures of a run that a quantity is made of; a quantity that is not named is a count or a fact."""
