@@ -33,7 +33,7 @@ __all__ = [
     "attach_device",
     "capture",
     "carries",
-    "device_states",
+    "component_states",
     "disassemble",
     "fleet",
     "i2c_serials",
@@ -148,7 +148,7 @@ def symbols_bytes(image: bytes, names: Sequence[str]) -> int: ...
 def attach_device(
     machine: Machine, name: str, serial: str, device: object, addresses: Sequence[int], select: str | None
 ) -> None: ...
-def device_states(machine: Machine) -> list[tuple[str, str, int]]: ...
+def component_states(machine: Machine, component: str) -> dict[str, int]: ...
 def i2c_serials(machine: Machine) -> list[str]: ...
 
 @final

@@ -271,6 +271,11 @@ class Machine:
         return counts and RadioCounts(*counts)
 
     @property
+    def radio_times_s(self) -> dict[str, float]:
+        """How long the board's radio was in each of its states so far; nothing without a radio."""
+        return {state: ps * 1e-12 for state, ps in _engine.component_states(self._inner, "radio").items()}
+
+    @property
     def vcc_v(self) -> float:
         """Supply voltage in volts."""
         return self._inner.vcc_v
@@ -838,12 +843,12 @@ class Machine:
 
         None where it was in a state whose current is not known.
         """
-        drawn: dict[str, float | None] = dict.fromkeys(self.devices, 0.0)
-        for name, state, time_ps in _engine.device_states(self._inner):
-            current_a = getattr(self.devices[name], "current_a", {}).get(state)
-            so_far = drawn[name]
-            known = so_far is not None and (current_a is not None or time_ps == 0)
-            drawn[name] = (so_far or 0.0) + (current_a or 0.0) * self.vcc_v * time_ps * 1e-12 if known else None
+        drawn: dict[str, float | None] = {}
+        for name, device in self.devices.items():
+            told_a = getattr(device, "current_a", {})
+            times_s = {s: ps * 1e-12 for s, ps in _engine.component_states(self._inner, name).items() if ps}
+            known = times_s.keys() <= told_a.keys()
+            drawn[name] = self.vcc_v * sum(told_a[s] * time_s for s, time_s in times_s.items()) if known else None
         return drawn
 
     def lints(self) -> list[str]:

@@ -639,8 +639,8 @@ def _bench() -> Schema:
 
 def _send() -> Schema:
     block = keys(in_=TEXT, out=TEXT, valid=YES)
-    counted = dict.fromkeys(("packets", "retries"), WHOLE)
-    times = dict.fromkeys(("time_s", "encrypting_s"), NUMBER)
+    counted = dict.fromkeys(("packets", "retries", "packet_bytes", "window"), WHOLE)
+    times = dict.fromkeys(("time_s", "encrypting_s", "node_j", "node_radio_j", "station_j"), NUMBER)
     return keys(cipher=TEXT, board=TEXT, variant=TEXT, blocks=listed(block), result_valid=YES, **counted, **times)
 
 

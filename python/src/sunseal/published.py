@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coupon_rate, coupon_recovery, offload
+from sunseal import _engine, base, boards, citing, coupon_rate, coupon_recovery, offload
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
@@ -731,6 +731,13 @@ def _recovery(
     return value / float(getattr(r.none, raw["quantity"])), where
 
 
+def _base(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Send data by a base station to its node and back, with the node's joules and the seconds."""
+    return base.figure(table.get("board", board), table, raw)
+
+
 def _coprocessor(
     board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
@@ -773,6 +780,7 @@ KINDS: dict[str, Compute] = {
     "nist": _nist,
     "rate": _rate,
     "recovery": _recovery,
+    "base": _base,
     "coprocessor": _coprocessor,
     "radio": _radio,
 }

@@ -46,6 +46,7 @@ INGREDIENTS: dict[str, set[str]] = {
     "rate_hz": {"energy"},
     "load_j": {"energy"},
     "harvested_j": {"energy"},
+    "node_j": {"energy"},
     "inflection_w": {"energy"},
 }
 """Measures of a run that a quantity is made of; a quantity that is not named is a count or a fact."""
@@ -70,6 +71,9 @@ RUN_KEYS = frozenset(
             "factor",
             "symbols",
             "rail",
+            "loss",
+            "packet_bytes",
+            "window",
         ),
     )
 )
@@ -175,8 +179,10 @@ class _Asked:
         name = str(self.get("power_set", boards.DEFAULT_POWER))
         if self.kind == "radio":
             return (boards.power_set_path(name, str(self.raw["radio"]).partition("-")[0]).stem,)
-        device = str(boards.board(self.board)["device"])
-        return (boards.power_set_path(name, device).stem,)
+        at = boards.board(self.board)
+        device = str(at["device"])
+        own = boards.power_set_path(name, device).stem
+        return (own, boards.power_set_path(name, str(at["radio"]["part"])).stem) if self.kind == "base" else (own,)
 
     def anchors(self) -> tuple[Anchor, ...]:
         return tuple(a for name in self.sets() for a in fitted(name))
