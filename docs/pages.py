@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gallery
+import papers
 import typer
 from facts import DOCS, ROOT, of_boards, of_chips, of_parts, table, toctree
 
@@ -42,7 +43,10 @@ NAVIGATION = {
     "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
     "Reference": ["commands/index", "python", "reference/scenario"],
     "Boards, chips, parts": ["boards/index", "chips/index", "parts/index"],
-    "Measured": [f"reference/{page}" for page in ("crypto", "constant-time", "vectors", "mutants", "performance")],
+    "Measured": [
+        "papers/index",
+        *(f"reference/{page}" for page in ("crypto", "constant-time", "vectors", "mutants", "performance")),
+    ],
 }
 REST = "Reference"
 """Heading of pages of docs/ that NAVIGATION does not name."""
@@ -50,7 +54,10 @@ DOORS = (
     ("measure, profile and debug a program of your own", "[An afternoon with Sunseal](tutorial.md), sections 1 to 3"),
     ("design a node: algorithm, board, clock, store, panel, battery", "[the same](tutorial.md), sections 4 and 5"),
     ("know how long a cell lasts, or what a LoRa packet costs", "[Twelve questions](questions.md)"),
-    ("see published figures beside ours", "[Reproduce a paper](tutorials/reproduce.md)"),
+    (
+        "see published figures beside ours",
+        "[the papers' tables](papers/index.md), [Reproduce a paper](tutorials/reproduce.md)",
+    ),
     ("verify what nodes sign", "[Run a verifier](tutorials/verifier.md)"),
     ("write a program that outlasts its supply", "[An intermittent program](tutorials/intermittent.md)"),
     ("run a framework for intermittent computing that I have", "[Bring your runtime](runtimes.md)"),
@@ -100,18 +107,20 @@ def from_the_net(html: Path) -> Iterator[str]:
 
 
 IGNORED = shutil.ignore_patterns(
-    "pages.py", "facts.py", "errata.py", "gallery.py", "catalogue.py", "requirements.txt", "__pycache__"
+    "pages.py", "facts.py", "papers.py", "errata.py", "gallery.py", "catalogue.py", "requirements.txt", "__pycache__"
 )
 
 
 def gather(source: Path, run: bool = True) -> None:
-    """Write everything that Sphinx reads; the gallery only if its notebooks may be run."""
+    """Write everything that Sphinx reads; the gallery, and ours beside the papers' figures, only if `run`."""
     shutil.copytree(DOCS, source, ignore=IGNORED)
     for page in source.rglob("*.md"):
         page.write_text(within(page.read_text(encoding="utf-8"), page.relative_to(source).parent), encoding="utf-8")
     write(source / "index.md", index(source))
     write(source / "decisions.md", decisions(source))
     for room, name, text in (*commands(), *of_boards(), *of_chips(), *of_parts()):
+        write(source / room / f"{name}.md", text)
+    for room, name, text in papers.of_papers(papers.computed if run else lambda _: ()):
         write(source / room / f"{name}.md", text)
     write(source / "python.md", python())
     if run:

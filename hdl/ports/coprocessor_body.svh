@@ -6,6 +6,7 @@
   coprocessor #(
       .PresentByRounds(PresentByRounds),
       .AddrBits(AddrBits),
+      .BlockRam(BlockRam),
       .TimeoutBits(TimeoutBits),
       .Gated(Gated)
   ) core (

@@ -178,6 +178,10 @@ module coprocessor_tb;
 `ifdef UART
       .Divider(16),
 `endif
+`ifdef NO_BLOCK_RAM
+      .AddrBits(4),
+      .BlockRam(1'b0),
+`endif
       .PresentByRounds(`ROUNDS),
       .TimeoutBits(TimeoutBits),
       .Gated(Gated)

@@ -130,9 +130,10 @@ module tech_ram16 (
 `endif
 endmodule
 
-// A buffer of bytes in block RAM, with ports as tech_ram16 has them.
+// A buffer of bytes in block RAM, with ports as tech_ram16 has them; 16 of a Spartan-3E in tables where BlockRam is 0.
 module tech_ram #(
-    parameter int AddrBits = 10
+    parameter int AddrBits = 10,
+    parameter bit BlockRam = 1'b1
 ) (
     input  logic                clk_i,
     input  logic                we_i,
@@ -141,10 +142,19 @@ module tech_ram #(
     input  logic [AddrBits-1:0] raddr_i,
     output logic [         7:0] rdata_o
 );
+`ifdef TECH_SPARTAN3E
+  if (!BlockRam && AddrBits == 4) begin : g_tables
+    tech_ram16 ram (.*);
+  end else begin : g_block
+    (* ram_style = "block" *) logic [7:0] cells[2**AddrBits];
+    always_ff @(posedge clk_i) begin
+      if (we_i) cells[waddr_i] <= wdata_i;
+      rdata_o <= cells[raddr_i];
+    end
+  end
+`else
 `ifdef TECH_ICE40
   (* no_rw_check *)
-`elsif TECH_SPARTAN3E
-  (* ram_style = "block" *)
 `endif
   logic [7:0] cells[2**AddrBits];
   always_ff @(posedge clk_i) begin
@@ -154,6 +164,7 @@ module tech_ram #(
     if (we_i && waddr_i == raddr_i) rdata_o <= 8'hxx;
 `endif
   end
+`endif
 endmodule
 
 // The S-box of AES, its result a clock later.

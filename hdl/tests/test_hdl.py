@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shutil
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -94,10 +95,11 @@ def converse(
     folder: Path = HDL,
     rounds: str = "1'b0",
     technology: str = "behavioural",
+    cells: Sequence[Path] = (),
     **defines: str,
 ) -> str:
     (work / "script").write_text(script.text())
-    files = [*hdl.sources(technology, folder), HDL / "tb" / "coprocessor_tb.sv"]
+    files = [*cells, *hdl.sources(technology, folder), HDL / "tb" / "coprocessor_tb.sv"]
     chosen = {bus.upper(): "", "ROUNDS": rounds, **defines}
     return simulate("coprocessor_tb", files, chosen, work, f"+script={work / 'script'}", *plus)  # type: ignore[operator]
 
@@ -179,6 +181,18 @@ def test_netlist_is_clocked_twice_where_the_wish_is_not_held(netlists: Path, tmp
 def test_parallel_bus_holds_at_other_clocks(half_clock: str, tmp_path: Path) -> None:
     said = conversation.from_vectors()
     text = converse("parallel", said, tmp_path, bench.icarus, f"+half_clock={half_clock}")
+    assert bench.verdict(text) == (said.answers, 0), text
+
+
+@pytest.mark.parametrize("technology", ["behavioural", "spartan3e"])
+def test_coprocessor_without_block_ram_answers_messages_of_a_block(technology: str, tmp_path: Path) -> None:
+    said = conversation.from_vectors(16)
+    said.command(b"\x42\x04")  # 32 bytes have no room
+    said.give_up()
+    said.command(b"\xc0")
+    said.answer(b"", 0x82)
+    cells = cell_models(technology)
+    text = converse("parallel", said, tmp_path, bench.icarus, technology=technology, cells=cells, NO_BLOCK_RAM="")
     assert bench.verdict(text) == (said.answers, 0), text
 
 
@@ -389,10 +403,33 @@ def two_flops_after_the_pin(folder: Path) -> bool:
     return rest.count("toggle_i") == 2 and "{toggle_q[1:0], toggle_i}" in rest and "toggle_q[0]" not in rest
 
 
-@pytest.mark.parametrize("name", ["aes128", "xtea", "present128", "present80-rounds", "coprocessor-parallel"])
-def test_core_stays_within_its_slices(name: str) -> None:
-    (row,) = hdl.size([name], ["spartan3e"])
-    assert row["value"] <= row["goal"], row
+@cache
+def figures() -> dict[str, list[str]]:
+    """Rows of README.md's tables of figures, by design."""
+    text = (HDL / "README.md").read_text(encoding="utf-8").partition("## Figures and goals")[2].partition("\n- ")[0]
+    rows = [[c.strip(" `").replace(",", "") for c in line.strip("|").split("|")] for line in text.splitlines()]
+    return {f"{len(row)} columns, {row[0]}": row[1:] for row in rows if len(row) > 1}
+
+
+def test_readme_has_every_design() -> None:
+    assert {name.partition(", ")[2] for name in figures()} >= {d.name for d in hdl.DESIGNS}
+
+
+@pytest.mark.parametrize("name", [d.name for d in hdl.DESIGNS if d.gates])
+def test_readme_has_the_gates(name: str, tmp_path: Path) -> None:
+    (design,) = (d for d in hdl.DESIGNS if d.name == name)
+    assert figures()[f"6 columns, {name}"][4] == f"{hdl.gates(design, 'osu018', tmp_path):.0f}"
+
+
+@pytest.mark.parametrize("name", [d.name for d in hdl.DESIGNS if not d.ice40])
+def test_core_stays_within_its_slices_and_readme_has_them(name: str) -> None:
+    rows = {r["unit"]: r for r in hdl.size([name], ["spartan3e"])}
+    assert hdl.meets(rows["slices"]) is not False, rows
+    told, between, block_rams, goal, _ = figures()[f"6 columns, {name}"]
+    assert told == f"{rows['slices']['value']:.1f}"
+    assert f"estimate, {between}: " in rows["slices"]["estimate"]
+    assert block_rams == f"{rows['block_rams']['value']}"
+    assert goal == f"{rows['slices']['goal'] or ''}"
 
 
 @pytest.mark.parametrize("name", ["meter", "coprocessor-parallel-up5k"])
@@ -401,6 +438,9 @@ def test_design_stays_within_its_ice40(name: str) -> None:
     assert rows["freq_hz"]["value"] >= rows["freq_hz"]["goal"]
     assert rows["block_rams"]["value"] <= rows["block_rams"]["goal"]
     assert rows["logic_cells"]["value"] <= rows["logic_cells"]["goal"]
+    cells, _, block_rams, _, freq_mhz, _ = figures()[f"7 columns, {name}"]
+    told = [rows["logic_cells"]["value"], rows["block_rams"]["value"], round(rows["freq_hz"]["value"] / 1e6, 1)]
+    assert [float(cells), float(block_rams), float(freq_mhz)] == told
 
 
 def test_design_that_is_not_built_for_any_target_asked_is_refused() -> None:

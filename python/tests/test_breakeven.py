@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +156,48 @@ def test_coupons_pay_with_light_enough_and_a_night_to_carry() -> None:
     for edge in found.edges:
         for p in edge.points:
             books_close(p.with_coupons)
+
+
+@pytest.mark.parametrize(
+    ("changes", "slots"),
+    [
+        ({}, 400),
+        ({}, 0),
+        ({"demand": 288.0, "light": 0.2}, 24),
+        ({"demand": 2880.0, "slots": 4096}, 4096),  # fills over more days than are compared
+        ({"light": 0.02}, 400),  # runs dry
+        ({"trace": breakeven.switched(5e-3, 0.0, 3600.0, 600.0), "demand": 2880.0}, 24),
+        ({"trace": breakeven.switched(5e-3, 0.0, 7000.0, 600.0)}, 24),  # never the same at midnight
+        ({"demand": 1441.3}, 24),
+    ],
+)
+def test_days_that_are_alike_are_added_as_they_would_be_played(
+    changes: dict[str, Any], slots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = question(days=60, **changes)
+    short = asdict(breakeven.play(asked, slots))
+    monkeypatch.setattr(breakeven, "ALIKE_DAYS", ())
+    whole = asdict(breakeven.play(asked, slots))
+    for key in ("energy_balance_rel", "off_s"):
+        assert short.pop(key) == pytest.approx(whole.pop(key), rel=1e-6, abs=1e-6)
+    for key, value in whole.items():
+        assert short[key] == (value if isinstance(value, int) else pytest.approx(value, rel=1e-7)), key
+
+
+def test_days_of_light_and_demand_that_come_again_are_not_played_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[int] = []
+    play_one = fleets.play_one
+
+    def counted(profile: fleets.NodeProfile, trace: fleets.Trace, days: int, **to: Any) -> dict[str, Any]:
+        played.append(days)
+        return play_one(profile, trace, days, **to)
+
+    monkeypatch.setattr(fleets, "play_one", counted)
+    breakeven.play(question(days=365, trace=breakeven.switched(5e-3, 0.0, 3600.0, 600.0)), 24)
+    assert sum(played) < 60
+    played.clear()
+    breakeven.play(question(days=20, demand=1441.3), 24)
+    assert played == [20]
 
 
 @pytest.mark.parametrize("axis", [a.name for a in breakeven.AXES])

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from sunseal import boards
 from sunseal.cli import app
+from sunseal.papers import cells
 
 DOCS = boards.home() / "docs"
 FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.M | re.S)
@@ -144,3 +146,30 @@ def test_the_table_of_parts_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     assert catalogue.page(text) == text, "run docs/catalogue.py write"
     listed = {line.split("`")[1] for line in catalogue.catalogue().splitlines() if line.startswith("| `")}
     assert listed == {p.stem for p in (boards.home() / "data" / "parts").glob("*.toml")}
+
+
+def test_a_papers_page_has_every_printed_cell_and_ours_below(pages: ModuleType) -> None:
+    """Cheap tables are computed as the site computes them; a row that is taken away leaves its cell bare."""
+    papers = sys.modules["papers"]
+    cheap = {"mane2014/table-3.1", "rizvi2009/table-7"}
+
+    def rows(name: str) -> Any:
+        return papers.computed(name) if name in cheap else ()
+
+    found = {name: text for _, name, text in papers.of_papers(rows)}
+    assert set(found) == {"index", *(t.id.partition("/")[0] for t in cells.printed())}
+    for table in cells.printed():
+        text = found[table.id.partition("/")[0]]
+        _, _, own = text.partition(f"\n## {table.id.partition('/')[2].replace('-', ' ').capitalize()}")
+        lines = own.partition("\n## ")[0].splitlines()
+        for head, *figures in table.rows:
+            told = [x.split("<br>")[0].strip() for line in lines if line.startswith("|") for x in line.split("|")]
+            assert all(facts_cell(x) in told for x in (head, *figures)), (table.id, head)
+    lines = found["mane2014"].partition("## Table 3.1")[2].partition("\n## ")[0]
+    assert "| 25 | 2.4 V<br>**2.4 V**<br>agrees | 3<br>**3 level**<br>agrees |" in lines
+    bare = {name: text for _, name, text in papers.of_papers(lambda _: ())}
+    assert "**2.4 V**" not in bare["mane2014"]
+
+
+def facts_cell(text: str) -> str:
+    return str(sys.modules["facts"]._cell(text)).strip()

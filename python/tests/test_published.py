@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import boards, published
+from sunseal import _engine, boards, published
+from sunseal.benchmark.slices import law
 from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
 from sunseal.papers import cells, evidence
 from sunseal.papers.arithmetic import arithmetic
 from sunseal.report import published_page
@@ -119,6 +122,47 @@ def test_fitting_one_more_coefficient_changes_the_class_of_its_rows(monkeypatch:
     assert behind("suslowicz2017/table-5", "MSP430, S-box, energy, ours over our coupon").kind == "independent"
 
 
+@pytest.mark.parametrize(("state", "kind"), [("active.ram", "independent"), ("active.flash", "fitted")])
+def test_only_a_fitted_coefficient_that_a_figure_used_makes_it_a_fit(
+    state: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One coefficient of the datasheet, declared fitted to what the thesis prints, changes its rows without an edit."""
+    board, read = "msp430f5438a-anagear", boards.read_toml
+    row = {
+        **{"label": "a signature", "published": 1e-3, "unit": "J", "kind": "paper", "quantity": "energy_j"},
+        **{"workload": "ecdsa-secp160r1-sign", "vcc_v": 2.0, "freq_hz": 3_000_000, "power_set": "datasheet"},
+    }
+    table = {"id": "x/y", "kind": "paper", "better": "near"}
+
+    def planted(path: Path) -> dict[str, Any]:
+        data: dict[str, Any] = read(path)
+        if path.parent.name != "power" or path.stem != "msp430f5438a-datasheet":
+            return data
+        anchor = {"vcc_v": 2.0, "mclk_mhz": 3, "cycles": 1, "energy_mj": 2.0, "fitted": True, "place": "a planted page"}
+        current = [c for c in data["current"] if (c["component"], c["state"]) == ("cpu", state)]
+        assert current
+        return data | {"current": current, "event": [], "anchor": [anchor]}
+
+    before = published._row(board, table, row, None)
+    assert before.kind == "independent"
+    assert before.evidence.coefficients == ("msp430f5438a-datasheet: cpu.active.flash",)
+    for cached in ("fitted", "_own"):
+        monkeypatch.setattr(evidence, cached, getattr(evidence, cached).__wrapped__)
+    monkeypatch.setattr(boards, "read_toml", planted)
+    found = published._row(board, table, row, None)
+    assert found.kind == kind
+    assert ("a planted page" in found.evidence.coefficients[0]) == (kind == "fitted")
+    assert found.ours == before.ours
+
+
+def test_coefficients_are_told_one_by_one_with_the_set_that_states_each() -> None:
+    joules = {"cpu.active.flash": 1e-3, "cpu.lpm3": 1e-9, "cpu.active.ram": 0.0}
+    assert evidence.weighed_by("msp430f5438a-mane2014", joules) == {
+        "msp430f5438a-mane2014: cpu.active.flash",
+        "msp430f5438a-datasheet: cpu.lpm3",
+    }
+
+
 @pytest.mark.parametrize(
     ("where", "label", "kind"),
     [
@@ -160,7 +204,7 @@ def test_every_factor_of_two_supplies_is_by_construction() -> None:
     assert len(found) == 11
     assert {behind(where, row["label"]).kind for where, row in found} == {"by_construction"}
     some = next(row for _, row in found if row["vcc_v"] == 2.7 and row["workload"] == "ecdsa-secp160r1-sign")
-    ours = published._row("msp430f5438a-anagear", {"better": "near", "kind": "paper"}, some, None).ours
+    ours = published._row("msp430f5438a-anagear", {"id": "x/y", "better": "near", "kind": "paper"}, some, None).ours
     assert ours == pytest.approx(2.7 / 2.0, rel=1e-3)
 
 
@@ -210,6 +254,17 @@ def test_energies_of_the_motes_stand_beside_those_at_the_paper_s_own_current() -
     [
         ({"label": "a row", "published": 1}, "`a row` in x/y of data/published lacks the key 'quantity'"),
         ({"label": "a row", "published": "one", "quantity": "clock_hz"}, "`one` in data/published is no arithmetic"),
+        ({"label": "a row", "published": "9**999", "quantity": "clock_hz"}, "`9\\*\\*999` in .* is no arithmetic"),
+        ({"label": "a row", "published": "(-8)**0.5", "quantity": "clock_hz"}, "is no arithmetic"),
+        ({"label": "a row", "published": math.nan}, "`a row` in x/y of data/published has published = nan"),
+        ({"label": "a row", "published": True}, "published = True, which is no number"),
+        ({"label": "a row", "published": [1]}, r"published = \[1\], which is no number"),
+        ({"label": "a row", "published": 1, "period_s": "x"}, "period_s = 'x', which is no number"),
+        ({"label": "a row", "published": 1, "expr": "1 + 1"}, "`a row` in x/y of data/published lacks the key 'ulp'"),
+        ({"published": 1}, "a row in x/y of data/published has no label"),
+        ({"label": "a row", "published": 1, "kind": "fact"}, "unknown kind `fact` of `a row` in x/y"),
+        ({"label": "a row", "published": 1, "better": "nicer"}, "unknown better `nicer` of `a row` in x/y"),
+        ({"label": "a row", "published": 1, "solved": {"input": "clock"}}, "`solved` without the input and what"),
     ],
 )
 def test_a_cell_that_cannot_be_read_is_refused_by_name(row: dict[str, Any], said: str) -> None:
@@ -229,6 +284,26 @@ def test_every_printed_cell_has_a_row_of_ours_or_a_reason() -> None:
     assert len(cells.printed()) == 29
 
 
+def test_the_row_of_the_cells_head_and_column_comes_first() -> None:
+    """Equal figures stand in several rows: 2 is a core voltage's level at 20 MHz and the supply in volts at 12."""
+    found = {(c.table, c.head, c.column): c for c in cells.walk(rows_by_table())}
+    assert found["mane2014/table-3.1", "20", "PMMCOREV"].answers[0] == "PMMCOREV at 20 MHz"
+    assert found["mane2014/table-3.1", "12", "DVCC"].answers[0] == "minimum DVCC at 12 MHz"
+    assert found["mane2014/table-4.2", "RAM", "P-256, with"].answers[0] == "RAM, P-256, with multiplier"
+    # 26.7 mA at 10 dBm is an input, for all that 26.7 mW stands in the row of -5 dBm.
+    cell = found["piotrowski2006/table-9", "433 MHz, TX 10 dBm", "current, mA"]
+    assert cell.answers == () and cell.reason.startswith("an input")
+
+
+def test_slices_that_the_estimate_leaves_open_are_not_beaten() -> None:
+    raw = {"quantity": "slices", "note": "an estimate"}
+    low, high = law().bounds
+    assert published._verdict("less", 471, 400, raw) == published.DIFFERS
+    assert published._verdict("less", 471, 471 / high * 0.99, raw) == published.BEATEN
+    assert published._verdict("more", 471, 471 / low * 1.01, raw) == published.BEATEN
+    assert published._verdict("less", 471, 400, {"quantity": "cycles"}) == published.BEATEN
+
+
 def test_a_cell_whose_row_goes_is_missed() -> None:
     rows = rows_by_table()
     rows["suslowicz2017/table-4"] = [r for r in rows["suslowicz2017/table-4"] if "energy" not in r["label"]]
@@ -237,7 +312,17 @@ def test_a_cell_whose_row_goes_is_missed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [(["RX", "1,8"], "cells, not 3"), (["RX", "1.8", "n/a"], "`n/a` of `RX` in x/y")]
+    ("line", "said"),
+    [
+        (["RX", "1.8"], "cells, not 3"),
+        ([], "a row of x/y has 0 cells"),
+        (["RX", "1.8", "n/a"], "`n/a` of `RX` in x/y"),
+        (["RX", "1.8", "1,8"], "`1,8` of `RX` in x/y is no figure"),
+        (["RX", "1.8", "1.8.2"], "`1.8.2` of `RX`"),
+        (["RX", "1.8?", "2"], r"`1.8\?` of `RX`"),
+        (["RX", "O.8", "2"], "`O.8` of `RX`"),
+        (["RX", 1.8, "2"], "1.8 of `RX` in x/y is no text"),
+    ],
 )
 def test_a_printed_table_that_cannot_be_read_is_refused(
     line: list[str], said: str, monkeypatch: pytest.MonkeyPatch
@@ -246,6 +331,30 @@ def test_a_printed_table_that_cannot_be_read_is_refused(
     monkeypatch.setattr(boards, "read_toml", lambda _: data)
     with pytest.raises(SunsealError, match=said):
         getattr(cells.printed, "__wrapped__")()  # noqa: B009
+
+
+def test_a_printed_table_that_stands_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"id": "x/y", "columns": ["", "a"], "rows": [["RX", "1.8"]]}
+    for data, said in (([table, table], "x/y stands twice"), ([{"id": "x/y", "rows": []}], "lacks the key 'columns'")):
+        monkeypatch.setattr(boards, "read_toml", lambda _, data=data: {"printed": data})
+        with pytest.raises(SunsealError, match=said):
+            getattr(cells.printed, "__wrapped__")()  # noqa: B009
+
+
+def test_a_row_whose_run_did_not_end_is_left_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def runs_on(*_: object) -> None:
+        raise _engine.EngineError("the program did not end within 1,000 cycles")
+
+    monkeypatch.setattr(measuring, "run", runs_on)
+    paper = {"board": "telosb", "cite": "A paper", "confirmed": "Independently confirmed is nothing."}
+    row = {"label": "a hash", "published": 1, "workload": "sha256-hash", "quantity": "cycles", "vcc_v": 3.1}
+    table = {"id": "x/y", "title": "", "source": "", "kind": "paper", "better": "less", "row": [row]}
+    monkeypatch.setattr(published, "_tables", lambda: {"x/y": (paper, table)})
+    found = published.reproduce("x/y")
+    assert found.rows[0].verdict == "not computed" and found.rows[0].ours is None
+    verdict = published.judged([found])
+    assert verdict.exit_status == 3
+    assert "did not end within 1,000 cycles" in str(verdict.why)
 
 
 def test_a_paper_stands_for_all_its_tables() -> None:

@@ -5,6 +5,7 @@
 // addr_q counts the bytes of whatever comes or goes; while a cipher runs, its upper bits name the block.
 module control #(
     parameter int AddrBits    = 10,  // message buffer of 2^AddrBits bytes
+    parameter bit BlockRam    = 1'b1,
     parameter int TimeoutBits = 17,  // a transfer that stands still for 2^TimeoutBits clocks is given up
     parameter bit Gated       = 1'b0 // for so many edges of tick_i instead, as clk_i stands still while nothing is wanted
 ) (
@@ -98,18 +99,20 @@ module control #(
   assign iv_wdata = state_q == StCount ? iv + 8'(carry_q) : byte_q;
   assign idx_next = running ? data_idx_i : state_q == StCount ? {!count_q[3] && aes, ~count_q[2:0]} : addr_q[3:0];
   tech_ram #(
-      .AddrBits(AddrBits)
+      .AddrBits(AddrBits),
+      .BlockRam(BlockRam)
   ) buffer (
       .clk_i  (clk_i),
       .we_i   (buffer_we),
-      .waddr_i({addr_q[AddrBits-1:4], running && !aes ? addr_q[3] : idx_q[3], idx_q[2:0]}),
+      .waddr_i(AddrBits'({addr_q[AddrBits:4], running && !aes ? addr_q[3] : idx_q[3], idx_q[2:0]})),
       .wdata_i(byte_q ^ (running && ctr ? message : 8'd0)),
-      .raddr_i({addr_q[AddrBits-1:4], running && !aes ? addr_q[3] : idx_next[3], idx_next[2:0]}),
+      .raddr_i(AddrBits'({addr_q[AddrBits:4], running && !aes ? addr_q[3] : idx_next[3], idx_next[2:0]})),
       .rdata_o(message)
   );
   assign iv_we = (state_q == StIv && got_q) || (enciphered_q && mac) || (state_q == StCount && count_q != 5'd0);
   tech_ram #(
-      .AddrBits(4)
+      .AddrBits(4),
+      .BlockRam(BlockRam)
   ) iv_ram (
       .clk_i  (clk_i),
       .we_i   (iv_we),

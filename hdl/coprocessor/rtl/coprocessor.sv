@@ -26,6 +26,7 @@ module coprocessor #(
 
   control #(
       .AddrBits(AddrBits),
+      .BlockRam(BlockRam),
       .TimeoutBits(TimeoutBits),
       .Gated(Gated)
   ) commands (
@@ -44,7 +45,9 @@ module coprocessor #(
       .*
   );
 
-  keystore keys (
+  keystore #(
+      .BlockRam(BlockRam)
+  ) keys (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .clear_i(key_clear),

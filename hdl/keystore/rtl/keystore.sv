@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Key store: 16 bytes that control can write and only a cipher can read, and whether they were all written.
-module keystore (
+module keystore #(
+    parameter bit BlockRam = 1'b1
+) (
     input  logic       clk_i,
     input  logic       rst_ni,
     input  logic       clear_i,   // the key no longer counts; its bytes are overwritten by the next
@@ -12,7 +14,8 @@ module keystore (
     output logic       loaded_o
 );
   tech_ram #(
-      .AddrBits(4)
+      .AddrBits(4),
+      .BlockRam(BlockRam)
   ) ram (
       .clk_i  (clk_i),
       .we_i   (we_i),

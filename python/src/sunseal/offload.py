@@ -17,6 +17,7 @@ from typing import Any
 
 from sunseal import _engine, base, boards, coprocessor
 from sunseal.benchmark import asic, hdl
+from sunseal.benchmark.slices import Mapped, law
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import measuring, switching
@@ -201,12 +202,18 @@ def bytes_for_a_boot(cipher: str, board: str) -> float | None:
 
 
 @cache
-def slices(name: str) -> float:
-    """Estimate the slices of a design of hdl/ on a Spartan-3E."""
+def mapped(name: str) -> Mapped:
+    """Map a design of hdl/ to cells of a Spartan-3E."""
     _tools()
     (design,) = (d for d in hdl.DESIGNS if d.name == name)
     with tempfile.TemporaryDirectory() as work:
-        return hdl.slices(design, Path(work))
+        return hdl.map_spartan3e(design, Path(work))
+
+
+def may_be_slices(estimate: float, slices: float) -> bool:
+    """Whether so many slices lie within what an estimate leaves open: then neither is less."""
+    low, high = law().bounds
+    return low * estimate <= slices <= high * estimate
 
 
 def asic_j(cipher: str) -> float:
@@ -263,8 +270,9 @@ def figure(board: str, raw: Mapping[str, Any]) -> tuple[float, str]:
     if quantity == "share_percent":
         return _of_phase(at, raw)
     if quantity == "slices":
-        found = [slices(name) for name in raw["designs"]]
-        return sum(found), f"{' and '.join(raw['designs'])}, {hdl.SLICES_ESTIMATE}"
+        found = [mapped(name) for name in raw["designs"]]
+        slices, rams = sum(law().estimate(m) for m in found), sum(m.block_rams for m in found)
+        return slices, f"{' and '.join(raw['designs'])}, {rams or 'no'} block RAMs; {law().told(slices)}"
     if quantity == "bytes_for_a_boot":
         needed = bytes_for_a_boot(raw["cipher"], at)
         if needed is None:

@@ -613,7 +613,7 @@ def _reproduce() -> Schema:
         rule=told(TEXT, "Rule by which the class follows."),
         task=told(TEXT, "Operation of ours whose figure stands beside the paper's."),
         resources=told(TEXT, "Board, variant, voltage and clock that it runs with."),
-        coefficients=told(TEXTS, "Power sets that weigh it, with the anchors of theirs that were fitted."),
+        coefficients=told(TEXTS, "Coefficients that weigh it, else power sets, each with what it was fitted to."),
         run=told(TEXT, "Identity of the run or fact that the figure rests on: rows of one run share it."),
         unit=TEXT,
         printed=told(null(TEXT), "What the paper prints, where that is a misprint."),

@@ -185,12 +185,58 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
     return Reproduction(table_id, table["title"], source, rows, paper["confirmed"], paper["board"], table)
 
 
+BETTER = ("less", "more", "near", "equal", "below", "above")
+"""Orders in which ours may stand to a published figure."""
+NUMBERS = (
+    "vcc_v",
+    "freq_hz",
+    "store_j",
+    "period_s",
+    "cycles",
+    "ulp",
+    "original",
+    "limit",
+    "factor",
+    "near_hz",
+    "light_w",
+)
+"""Keys of a row that must be numbers."""
+
+
+def _check(table: dict[str, Any], raw: dict[str, Any]) -> None:
+    """Refuse a row that cannot be read: better none than one that compares something else."""
+    if "label" not in raw:
+        raise SunsealError(f"a row in {table['id']} of data/published has no label: {raw}")
+    where = f"`{raw['label']}` in {table['id']} of data/published"
+    for key in ("published", *NUMBERS):
+        given = raw.get(key)
+        text = key == "published" and isinstance(given, str)  # the paper's equation on its inputs
+        number = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
+        if given is not None and not text and not number:
+            raise SunsealError(f"{where} has {key} = {given!r}, which is no number")
+    if "kind" not in {**table, **raw}:
+        raise SunsealError(f"{where} lacks the key 'kind'")
+    for key, known in (("kind", KINDS), ("better", BETTER)):
+        given = raw.get(key, table.get(key))
+        if given is not None and given not in known:
+            raise unknown(key, str(given), known, f"of {where}")
+    better = raw.get("better", table.get("better"))
+    if "expr" in raw and "published" in raw and "ulp" not in raw and better not in ("below", "above"):
+        raise SunsealError(f"{where} lacks the key 'ulp': how much its last printed digit is worth")
+    solved = raw.get("solved")
+    if isinstance(solved, dict) and not {"input", "from"} <= set(solved):
+        raise SunsealError(f"{where} has `solved` without the input and what it was solved from")
+
+
 def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measuring.Progress | None) -> Row:
     """Compute one figure; a figure that can't be had costs its own row, and says why."""
+    _check(table, raw)
     printed, ours = _printed(raw), None
     behind = evidence.of(board, table, raw)
     try:
-        ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
+        with evidence.noting() as used:
+            ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
+        behind = evidence.of(board, table, raw, used)
     except MissingToolError as e:
         note, verdict = ": ".join(filter(None, (str(e), e.hint))), NO_TOOLS
     except KeyError as e:
@@ -266,6 +312,8 @@ def _verdict(better: str, published: float, ours: float, raw: dict[str, Any]) ->
     if better in ("less", "more"):
         if ours == published:
             return AGREES
+        if raw.get("quantity") == "slices" and offload.may_be_slices(ours, published):
+            return differs
         won = EASIER if "easier" in raw else MORE if "more" in raw else BEATEN
         return won if (ours < published) == (better == "less") else differs
     if better == "equal" and raw.get("quantity") != "packet_energy_j":
@@ -343,6 +391,7 @@ def _energy(
     weights = measuring.PowerSet(table["power_set"], board)
     counts = _counts(board, raw["workload"], raw["mpy"], progress)
     point = weights.inner.weigh(counts, raw["freq_hz"], raw["vcc_v"])
+    evidence.note(evidence.weighed_by(weights.name, point.by_state_j))
     scale = raw["cycles"] / counts.cycles
     ours = point.energy_j if raw["quantity"] == "energy_j" else point.time_s
     return (
@@ -358,6 +407,8 @@ class Cost:
     cycles: float
     time_s: float
     energy_j: float
+    coefficients: frozenset[str] = frozenset()
+    """What the energy was weighed by."""
 
     def plus(self, other: Cost, times: float = 1.0) -> Cost:
         """Add another operation's cost."""
@@ -365,6 +416,7 @@ class Cost:
             self.cycles + times * other.cycles,
             self.time_s + times * other.time_s,
             self.energy_j + times * other.energy_j,
+            self.coefficients | other.coefficients,
         )
 
 
@@ -415,7 +467,8 @@ def _cost(at: Place) -> tuple[Cost, str]:
     point = weights.inner.weigh(counts, freq_hz, vcc_v)
     place = f"{at.board} {boards.variant_text(chosen)}".strip()
     where = f"{at.workload} on {place}, {vcc_v:g} V, {freq_hz / 1e6:g} MHz, {weights.name}"
-    return Cost(counts.cycles, point.time_s, point.energy_j), where
+    used = evidence.weighed_by(weights.name, point.by_state_j)
+    return Cost(counts.cycles, point.time_s, point.energy_j, used), where
 
 
 @cache
@@ -440,10 +493,12 @@ def _asked(board: str, table: dict[str, Any], raw: dict[str, Any]) -> tuple[Cost
         cycles = call["times"] * _called(Place.of(board, table, raw), call["function"])
         cost = cost.plus(cost, cycles / cost.cycles)
         where = f"with {call['times']} x {call['function']}, {where}"
+    used = cost.coefficients
     if "cycles" in raw:
         # Weigh the published cycle count, so that only the energy model is compared.
         cost = Cost(raw["cycles"], *(x * raw["cycles"] / cost.cycles for x in (cost.time_s, cost.energy_j)))
         where = f"at {raw['cycles']:,} cycles of {where}"
+    evidence.note(used)
     return cost, where
 
 
@@ -527,6 +582,7 @@ def _unit(
         raw["workload"], board=board, power=table["power_set"], freq_hz=raw["freq_hz"], vcc_v=raw["vcc_v"], unit=True
     )
     assert m.measurement_unit is not None
+    evidence.note(evidence.weighed_by(m.power_set, m.energy_by_state_j))
     true = m.energy_j if raw["quantity"] == "energy_j" else float(m.cycles)
     where = f"{m.workload}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz, {m.measurement_unit['samples']:,.0f} samples"
     return m.measurement_unit[raw["quantity"]] / true, where

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import tempfile
@@ -13,13 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sunseal.benchmark.slices import Mapped, law, read_netlist
 from sunseal.boards import home
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.verdicts import Finding, Verdict
 
-# slices = 1.07 x (LUT4 + SRL + RAM LUTs + FF) / 2; four published ISE results on the same part lie within 6 %.
-SLICES_PER_CELL = 1.07 / 2
-SLICES_ESTIMATE = "from cells that yosys maps, +-6 %"
 LIBRARIES = ("osu035", "osu018")
 TARGETS = ("spartan3e", "ice40", "gates")
 
@@ -49,6 +46,7 @@ DESIGNS = (
     Design("present80-rounds", "present_round", {"KeyBits": 80}, 250),
     Design("present128-rounds", "present_round", {"KeyBits": 128}),
     Design("coprocessor-parallel", "coprocessor_parallel", {}, 470, gates=False),
+    Design("coprocessor-parallel-lutram", "coprocessor_parallel", {"AddrBits": 4, "BlockRam": 0}, 471, gates=False),
     Design("coprocessor-uart", "coprocessor_uart", {}, gates=False),
     Design("coprocessor-spi", "coprocessor_spi", {}, gates=False),
     Design(
@@ -106,30 +104,12 @@ def synthesize(design: Design, technology: str, commands: str, folder: Path | No
     return run_tool("yosys", "-q", "-p", f"read_verilog -sv {files}; {chosen}hierarchy -top {design.top}; {commands}")
 
 
-def cells(folder: Path) -> dict[str, int]:
-    """Read the counts that `stat -json` wrote."""
-    text = (folder / "stat.json").read_text()
-    counts: dict[str, int] = json.loads(text)["design"]["num_cells_by_type"]
-    return counts
-
-
-def slices(design: Design, work: Path, hdl: Path | None = None) -> float:
-    """Estimate the slices of Spartan-3E."""
+def map_spartan3e(design: Design, work: Path, hdl: Path | None = None) -> Mapped:
+    """Map a design to cells of a Spartan-3E and count them."""
     flags = "-family xc3se -nowidelut -noiopad -flatten"
-    synthesize(
-        design, "spartan3e", f"synth_xilinx {flags} -top {design.top}; tee -q -o {work}/stat.json stat -json", hdl
-    )
-    total = 0
-    for cell, count in cells(work).items():
-        if re.match(r"LUT[1-4]$|SRL|FD|RAM16X1S", cell):
-            total += count
-        elif cell.startswith("RAM16X1D"):
-            total += 2 * count
-        elif cell.startswith(("RAM32", "RAM64")):
-            raise SunsealError(
-                f"{design.name}: the estimate of slices knows no {cell}; it was made from RAM16X1S and RAM16X1D"
-            )
-    return SLICES_PER_CELL * total
+    net = work / "net.json"
+    synthesize(design, "spartan3e", f"synth_xilinx {flags} -top {design.top}; write_json {net}", hdl)
+    return read_netlist(net)
 
 
 def place(design: Design, work: Path) -> dict[str, float]:
@@ -210,7 +190,10 @@ def size(names: list[str] | None = None, targets: list[str] | None = None) -> li
             work = Path(made)
             built = wanted & set(design.targets)
             if "spartan3e" in built:
-                row(design.name, "xc3s500e", round(slices(design, work), 1), "slices", SLICES_ESTIMATE, design.slices)
+                mapped = map_spartan3e(design, work)
+                slices = round(law().estimate(mapped), 1)
+                row(design.name, "xc3s500e", slices, "slices", law().told(slices), design.slices)
+                row(design.name, "xc3s500e", mapped.block_rams, "block_rams", "as yosys maps", None)
             if "ice40" in built:
                 for unit, value in place(design, work).items():
                     row(design.name, design.ice40, value, unit, None, (design.goals or {}).get(unit))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable
 
@@ -32,6 +33,9 @@ def arithmetic(text: str) -> float:
         raise SunsealError(f"`{text}` in data/published is no arithmetic on numbers")
 
     try:
-        return value(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ZeroDivisionError) as e:
+        found = value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ZeroDivisionError, OverflowError) as e:
         raise SunsealError(f"`{text}` in data/published is no arithmetic on numbers: {e}") from e
+    if isinstance(found, complex) or not math.isfinite(found):
+        raise SunsealError(f"`{text}` in data/published is no arithmetic on numbers: it gives {found}")
+    return found

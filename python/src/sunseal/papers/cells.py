@@ -10,12 +10,17 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sunseal import boards, places
 from sunseal.errors import SunsealError
 
+if TYPE_CHECKING:
+    from sunseal.published import Row
+
 _NUMBER = re.compile(r"-?\d[\d,_]*\.?\d*(?:[eE][+-]?\d+)?")
+_PRINTED = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:-\d+)?(?: ?[A-Za-z%][A-Za-z%/]*)?")
+"""A figure as a table prints it: commas between thousands, a range, a unit behind it."""
 PREFIXES = (*(10.0**power for power in range(-12, 13, 3)), 1 / 1024)
 """Scales between a figure in SI units, or in bytes, and the same as printed."""
 
@@ -42,9 +47,28 @@ class Cell:
     column: str
     text: str
     answers: tuple[str, ...]
-    """Labels of those rows."""
+    """Labels of those rows, the one first that has most words of the cell's head and column."""
     reason: str
     """Reason for there being none, where there is none."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A cell of the paper's layout with ours beside it."""
+
+    text: str
+    """As printed; empty where the text has lost it."""
+    row: Row | None
+    """Ours, None where there is none."""
+    reason: str
+    """Why there is none, where there is none."""
+
+    @property
+    def shown(self) -> str | None:
+        """What stands below the printed figure; None below an empty cell."""
+        if not self.text:
+            return None
+        return self.row.show(self.row.ours) if self.row else "no row" if self.reason else "-"
 
 
 @places.cached
@@ -55,21 +79,37 @@ def printed() -> tuple[Printed, ...]:
         SunsealError: If a line has not as many cells as the table has columns, or a figure cannot be read.
     """
     data: Any = boards.read_toml(boards.home() / "data" / "published" / "cells.toml")
-    found = []
-    for table in data["printed"]:
+    found: dict[str, Printed] = {}
+    for i, table in enumerate(data["printed"]):
+        for key in ("id", "columns", "rows"):
+            if key not in table:
+                name = table.get("id", f"table {i + 1}")
+                raise SunsealError(f"{name} of data/published/cells.toml lacks the key '{key}'")
+        if table["id"] in found:
+            raise SunsealError(f"{table['id']} stands twice in data/published/cells.toml")
         for line in table["rows"]:
-            if len(line) != len(table["columns"]):
-                raise SunsealError(f"`{line[0]}` of {table['id']} has {len(line)} cells, not {len(table['columns'])}")
-            for text in line[1:]:
-                if text and number(text) is None:
-                    raise SunsealError(
-                        f"`{text}` of `{line[0]}` in {table['id']} is no figure; an empty cell is one lost"
-                    )
+            _read(table["id"], table["columns"], line)
         rows = tuple(tuple(line) for line in table["rows"])
-        found.append(
-            Printed(table["id"], tuple(table["columns"]), rows, dict(table.get("reasons", {})), table.get("reason", ""))
+        found[table["id"]] = Printed(
+            table["id"], tuple(table["columns"]), rows, dict(table.get("reasons", {})), table.get("reason", "")
         )
-    return tuple(found)
+    return tuple(found.values())
+
+
+def _read(table: str, columns: Sequence[str], line: Sequence[Any]) -> None:
+    """Refuse a line whose figures nobody can be sure of."""
+    if len(line) != len(columns):
+        head = f"`{line[0]}`" if line else "a row"
+        raise SunsealError(f"{head} of {table} has {len(line)} cells, not {len(columns)}")
+    for text in line:
+        if not isinstance(text, str):
+            raise SunsealError(f"{text!r} of `{line[0]}` in {table} is no text; write it as printed, in quotes")
+    for text in line[1:]:
+        if text and not _PRINTED.fullmatch(text):
+            raise SunsealError(
+                f"`{text}` of `{line[0]}` in {table} is no figure: digits, commas between thousands, a "
+                "point, and a unit; an empty cell is one lost"
+            )
 
 
 def number(text: str) -> float | None:
@@ -87,9 +127,55 @@ def walk(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Cell]:
                     continue
                 value = number(text)
                 assert value is not None
-                answers = tuple(row["label"] for row in tables.get(table.id, ()) if _has(row, value))
+                # Where a reason is given, a row with the same number is there by chance.
                 reason = table.reason or table.reasons.get(column, "") or table.reasons.get(head, "")
-                yield Cell(table.id, head, column, text, answers, "" if answers else reason)
+                rows = () if reason else tables.get(table.id, ())
+                having = [row["label"] for row in rows if _has(row, value)]
+                answers = sorted(having, key=lambda label: -_likeness(label, head, column))
+                yield Cell(table.id, head, column, text, tuple(answers), reason)
+
+
+def laid_out(
+    table: Printed, asked: Sequence[Mapping[str, Any]], rows: Sequence[Row]
+) -> list[tuple[str, tuple[Beside, ...]]]:
+    """Lay a table out as the paper prints it, a head and its cells a line, with ours in each cell.
+
+    `asked` are the table's rows as data/published has them, `rows` the same computed; without these ours is left out.
+    """
+    ours = {row.label: row for row in rows}
+    figures = iter([cell for cell in walk({table.id: asked}) if cell.table == table.id])
+
+    def beside(text: str) -> Beside:
+        if not text:
+            return Beside(text, None, "")
+        cell = next(figures)
+        answers = [ours[label] for label in cell.answers if label in ours]
+        # The paper's arithmetic on itself says less than a run of ours.
+        answers = [row for row in answers if row.kind != "arithmetic"] or answers
+        return Beside(text, next((row for row in answers if row.ours is not None), None), cell.reason)
+
+    return [(head, tuple(beside(text) for text in texts)) for head, *texts in table.rows]
+
+
+def reasons(table: Printed, laid: Sequence[tuple[str, Sequence[Beside]]]) -> list[tuple[str, str]]:
+    """Return each reason for which cells have no row, once, with the first column that has it."""
+    columns = (zip(table.columns[1:], line, strict=True) for _, line in laid)
+    return list(
+        {cell.reason: (column, cell.reason) for line in columns for column, cell in line if cell.reason}.values()
+    )
+
+
+_WORD = re.compile(r"-?\d+(?:\.\d+)?|[^\W\d_]+")
+
+
+def words(text: str) -> set[str]:
+    """Return the words and numbers of a head or a label."""
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+def _likeness(label: str, head: str, column: str) -> int:
+    """Count what a label shares with a cell's head and column: equal figures stand in several rows."""
+    return len(words(label) & (words(head) | words(column)))
 
 
 def _has(row: Mapping[str, Any], value: float) -> bool:

@@ -3,14 +3,17 @@
 
 Nobody types a class. A row of data/published says what is asked of which program, and what input was solved from an
 answer (`solved`); a power set says which of its anchors were fitted (`fitted = true`). The class follows from both, so
-that fitting one more coefficient changes the class of the rows that use it without an edit of theirs.
+that fitting one more coefficient changes the class of the rows that use it without an edit of theirs. A row whose run
+was weighed has the single coefficients that moved its figure: an anchor of others does not make it a fit.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,11 +96,18 @@ class Anchor:
     cycles: float
     energy_j: float
     place: str
+    coefficients: frozenset[str] = frozenset()
+    """Names of what its set states itself, of which it was fitted."""
 
     @property
     def edp_js(self) -> float:
         """Energy-delay product of the anchor's run."""
         return self.energy_j * self.cycles / self.freq_hz
+
+    def has(self, coefficient: str) -> bool:
+        """Tell whether a coefficient, named with its set, was fitted to this anchor."""
+        power_set, _, name = coefficient.partition(": ")
+        return power_set == self.power_set and name in self.coefficients
 
 
 @dataclass(frozen=True)
@@ -113,13 +123,13 @@ class Evidence:
     resources: str
     """Board, variant, voltage and clock that it runs with."""
     coefficients: tuple[str, ...]
-    """Power sets that weigh it, with the anchors of theirs that were fitted."""
+    """Single coefficients that weigh it, else power sets, with the anchors that were fitted to them."""
     run: str
     """Identity of the run or fact that the figure rests on: rows of one run share it."""
 
 
-def of(board: str, table: Raw, raw: Raw) -> Evidence:
-    """Derive the evidence of a row of data/published; `board` is its paper's.
+def of(board: str, table: Raw, raw: Raw, used: Iterable[str] = ()) -> Evidence:
+    """Derive the evidence of a row of data/published; `board` is its paper's, `used` what its run was weighed by.
 
     Raises:
         SunsealError: If no rule gives a class.
@@ -129,15 +139,53 @@ def of(board: str, table: Raw, raw: Raw) -> Evidence:
             f"`{raw['label']}` in {table['id']} of data/published names a class; leave it out: it follows by rule"
         )
     asked = _Asked(board, table, raw)
-    anchors = asked.anchors()
+    single = sorted({*used}) if asked.sets() else []
+    anchors = tuple(a for a in asked.anchors() if not single or any(a.has(name) for name in single))
     kind, why = _class(asked, anchors)
     coefficients = tuple(
-        f"{name} (fitted to {'; '.join(a.place for a in anchors if a.power_set == name)})"
-        if any(a.power_set == name for a in anchors)
-        else name
-        for name in asked.sets()
+        f"{name} (fitted to {'; '.join(places)})" if places else name
+        for name in single or asked.sets()
+        for places in [[a.place for a in anchors if a.power_set == name or a.has(name)]]
     )
     return Evidence(kind, why, asked.task(), asked.resources(), coefficients, asked.run())
+
+
+_USED: ContextVar[set[str] | None] = ContextVar("coefficients", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[set[str]]:
+    """Gather the coefficients that are told by `note` meanwhile."""
+    used: set[str] = set()
+    token = _USED.set(used)
+    try:
+        yield used
+    finally:
+        _USED.reset(token)
+
+
+def note(coefficients: Iterable[str]) -> None:
+    """Tell what a figure was weighed by to whoever gathers it."""
+    if (used := _USED.get()) is not None:
+        used.update(coefficients)
+
+
+def weighed_by(power_set: str, joules: Mapping[str, float]) -> frozenset[str]:
+    """Name the coefficients behind states and events that took energy, each with the set that states it."""
+    return frozenset(f"{_stated(power_set, name)}: {name}" for name, energy_j in joules.items() if energy_j > 0.0)
+
+
+def _stated(power_set: str, name: str) -> str:
+    own, base = _own(power_set)
+    return power_set if name in own or base is None else _stated(base, name)
+
+
+@places.cached
+def _own(power_set: str) -> tuple[frozenset[str], str | None]:
+    """Read the names of the coefficients that a set states itself, and the set that it extends."""
+    data: Raw = boards.read_toml(boards.home() / "data" / "power" / f"{power_set}.toml")
+    currents = (f"{c['component']}.{c['state']}" for c in data.get("current", ()))
+    return frozenset((*currents, *(e["event"] for e in data.get("event", ())))), data["set"].get("extends")
 
 
 @dataclass(frozen=True)
@@ -263,6 +311,7 @@ def fitted(power_set: str) -> tuple[Anchor, ...]:
             float(a["cycles"]),
             float(a["energy_mj"]) * 1e-3,
             str(a["place"]).partition(";")[0],
+            _own(power_set)[0],
         )
         for a in data.get("anchor", ())
         if a.get("fitted")

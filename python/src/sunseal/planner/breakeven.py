@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,10 @@ PRICE = (1e-2, 1e3)
 """A slot's further price, over what a whole operation takes."""
 BUSY = 0.5
 """So much of its time a node may answer at most."""
+ALIKE_DAYS = (2, 10)
+"""Days after which three are compared, where light and demand come again each day."""
+ALIKE = 1e-9
+"""Share by which joules and seconds of days that are alike may differ: a clock's rounding."""
 SUPPLY = {"harvester": "anagear-an1010", "capacitor": "capxx-hw203"}
 PANEL = "ixys-slmd600h10l"
 
@@ -162,6 +166,10 @@ class Outcome:
     energy_balance_rel: float
 
 
+SUMMED = tuple(f.name for f in fields(Outcome) if f.name not in ("left", "refill_above_v", "energy_balance_rel"))
+"""Figures that a longer play adds to."""
+
+
 def play(asked: Question, slots: int) -> Outcome:
     """Play the node with so many slots; 0: without coupons."""
     costs, where = asked.costs, (asked.supply, asked.trace)
@@ -178,8 +186,19 @@ def play_profile(
     light: float = 1.0,
     days: int = supplies.DAYS,
 ) -> Outcome:
-    """Play a node that keeps coupons, on a supply, in a light, by the fleet's engine."""
-    fate = fleets.play_one(profile, trace, days, board=board, vcc_v=vcc_v, supply=supply, light=light)
+    """Play a node that keeps coupons, on a supply, in a light, by the fleet's engine.
+
+    Where light and tasks come again each day, days are played until they are alike, and the rest is added as these.
+    """
+
+    def of(first: int) -> tuple[Outcome, float]:
+        fate = fleets.play_one(profile, trace, first, board=board, vcc_v=vcc_v, supply=supply, light=light)
+        return _outcome(fate), fate["v_end_v"]
+
+    return (_by_the_day(of, days) if _comes_again(profile, trace) else None) or of(days)[0]
+
+
+def _outcome(fate: Mapping[str, Any]) -> Outcome:
     off = float(fate["balance_rel"])
     if not abs(off) <= simulation.BALANCE_MAX:
         raise SunsealError(f"the year's energy balance is off by {off:.1e} of the energy moved, so it means nothing")
@@ -203,6 +222,32 @@ def play_profile(
         refill_above_v=kept["refill_above_v"],
         energy_balance_rel=off,
     )
+
+
+def _comes_again(profile: fleets.NodeProfile, trace: fleets.Trace) -> bool:
+    """Tell whether each day has the light of the day before, and its tasks at the same times."""
+    spans_s = (trace[0][-1], *(task.period_s for task in profile.tasks))
+    return all(abs(math.remainder(fleets.DAY_S, span_s)) <= ALIKE for span_s in spans_s)
+
+
+def _by_the_day(of: Callable[[int], tuple[Outcome, float]], days: int) -> Outcome | None:
+    """Play until a day leaves the node as it found it, and does what the day before did; None: none does so soon."""
+    for first in ALIKE_DAYS:
+        if days <= first + 2:
+            return None
+        played = [of(first + more) for more in range(3)]
+        (_, before_v), (_, between_v), (last, after_v) = played
+        steps = [
+            {key: getattr(a, key) - getattr(b, key) for key in SUMMED}
+            for (a, _), (b, _) in ((played[2], played[1]), (played[1], played[0]))
+        ]
+        scale = {key: ALIKE * abs(float(getattr(last, key))) for key in SUMMED}
+        same = all(math.isclose(v, after_v, rel_tol=ALIKE) for v in (before_v, between_v))
+        same = same and len({o.left for o, _ in played}) == 1
+        if same and all(math.isclose(steps[0][k], steps[1][k], rel_tol=ALIKE, abs_tol=scale[k]) for k in SUMMED):
+            more = days - (first + 2)
+            return replace(last, **{key: getattr(last, key) + more * steps[0][key] for key in SUMMED})
+    return None
 
 
 @dataclass(frozen=True)

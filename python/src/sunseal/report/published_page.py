@@ -66,25 +66,9 @@ def as_printed(r: Reproduction) -> Markup | None:
     layout = next((p for p in cells.printed() if p.id == r.id), None)
     if layout is None:
         return None
-    ours = {row.label: row for row in r.rows}
-    found = {(c.head, c.column): c for c in cells.walk({r.id: r.raw["row"]}) if c.table == r.id}
-
-    def figure(head: str, column: str, text: str) -> Cell:
-        cell = found.get((head, column))
-        if cell is None:
-            return part("above", text, None)
-        rows = [ours[label] for label in cell.answers]
-        # The paper's arithmetic on itself says less than a run of ours.
-        rows = [row for row in rows if row.kind != "arithmetic"] or rows
-        shown = next((row.show(row.ours) for row in rows if row.ours is not None), "no row" if cell.reason else "-")
-        return part("above", text, shown)
-
-    lines = [
-        (head, *(figure(head, c, t) for c, t in zip(layout.columns[1:], texts, strict=True)))
-        for head, *texts in layout.rows
-    ]
-    reasons = dict.fromkeys((c.column, c.reason) for c in found.values() if c.reason)
-    told = Markup().join(part("note", f"{column}: {reason}") for column, reason in reasons)
+    laid = cells.laid_out(layout, r.raw["row"], r.rows)
+    lines = [(head, *(part("above", beside.text, beside.shown) for beside in line)) for head, line in laid]
+    told = Markup().join(part("note", f"{column}: {reason}") for column, reason in cells.reasons(layout, laid))
     return part("fold", "As printed, with ours below each figure", told + table(layout.columns, lines))
 
 
