@@ -220,20 +220,20 @@ class Sent:
     packets: int
     """Packets that the host typed, tries and acknowledgments included."""
     retries: int
-    """Of the host; the node's own are on the air alone."""
+    """Repetitions of the host; the node's own are on the air alone."""
     packet_bytes: int
     window: int
     """Packets of a burst; 0: stop-and-wait, as the report has it."""
     time_s: float
     """From the first packet to the last result, by the motes' clock."""
     encrypting_s: float
-    """What the node's trigger pin was high for: loading the key and encrypting."""
+    """Time for which the node's trigger pin was high: loading the key and encrypting."""
     node_j: float
-    """What the node took for it all, radio and FPGA included."""
+    """Energy of the node for it all, radio and FPGA included."""
     node_radio_j: float
-    """Its radio alone, which listens where it does not send."""
+    """Energy of its radio alone, which listens where it does not send."""
     station_j: float
-    """What the mote at the serial port took."""
+    """Energy of the mote at the serial port."""
 
     @property
     def valid(self) -> bool:
