@@ -40,7 +40,7 @@ LINGER_S = 0.3
 """Time for which results are acknowledged behind the last, should its ACK have been lost."""
 SLICE_S = 0.001
 SERIAL_S = 0.05
-"""Time for which a serial ACK is waited for before the packet is typed again: the station may be sending the one before."""
+"""Time for which a serial ACK is waited for before the packet is typed anew: the station may be sending another."""
 
 
 class Type(IntEnum):
@@ -273,6 +273,11 @@ class Sent:
         }
 
 
+def _radio_times_s(machine: Machine) -> dict[str, float]:
+    """Return for how long a board's radio was in each of its states so far."""
+    return {state: ps * 1e-12 for state, ps in _engine.component_states(machine.engine, "radio").items()}
+
+
 class Meter:
     """Joules of a mote from a moment on: the chip's, its FPGA's, and those of the radio by the states it was in."""
 
@@ -280,7 +285,7 @@ class Meter:
         """Begin now."""
         assert machine.board is not None
         self.machine, self.board = machine, machine.board
-        self._begun, self._radio_s = machine.engine.moment(), machine.radio_times_s
+        self._begun, self._radio_s = machine.engine.moment(), _radio_times_s(machine)
 
     def read(self) -> tuple[float, float]:
         """Return what was taken since: of all, and of the radio."""
@@ -290,7 +295,7 @@ class Meter:
         chip = str(boards.board(self.board)["radio"]["part"])
         radio_set = boards.power_set_path(boards.DEFAULT_POWER, chip).stem
         radio_j = 0.0
-        for state, time_s in self.machine.radio_times_s.items():
+        for state, time_s in _radio_times_s(self.machine).items():
             if lasted_s := time_s - self._radio_s.get(state, 0.0):
                 told = boards.library(), radio_set, chip, "radio", state, self.machine.vcc_v
                 radio_j += _engine.state_current_a(*told)[0] * self.machine.vcc_v * lasted_s
