@@ -168,7 +168,7 @@ def test_a_saved_model_wakes_the_board_s_memory_and_the_firmware_conditions_it(t
 def test_silicon_s_memory_carries_what_the_firmware_credits(name: str) -> None:
     model = noise.read_model(Path(name))
     assert isinstance(model, noise.Memory)
-    assert model.entropy_bits > 3 * noise.CREDIT["sram"]
+    assert model.entropy_bits > 3 * noise.CREDIT
     # The engine's even chances of noisy cells, and the races of the model, give the same distance.
     bits = noise._played(noise.Cells(model, 8192, 1), 8)
     assert noise._distance(bits) == pytest.approx(model.distance, rel=0.05)

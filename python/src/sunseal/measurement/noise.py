@@ -52,8 +52,8 @@ WITHIN_JITTER = 0.20
 """Share for an oscillator's Allan variances."""
 ASKED = (1, 2, 4, 8)
 """Sums of so many periods are held to the model."""
-CREDIT = {"sram": 1 / 8}
-"""Bits a byte that firmware/crypto/include/sunseal/random.h credits."""
+CREDIT = 1 / 8
+"""Bits of min-entropy that firmware/crypto/include/sunseal/random.h credits a byte of memory."""
 
 
 @dataclass(frozen=True)
@@ -246,11 +246,10 @@ class Fit:
                 "another kind; the model is not to be used, and --save writes none"
             ]
         if isinstance(m, Memory):
-            credit = CREDIT["sram"]
-            enough = "holds" if m.entropy_bits >= credit else "does NOT hold"
+            enough = "holds" if m.entropy_bits >= CREDIT else "does NOT hold"
             near = [f"{lag} apart {rho:+.3f}" for lag, rho in m.correlation.items() if rho]
             return [
-                f"the firmware's credit of {credit:g} bit a byte {enough} for such cells",
+                f"the firmware's credit of {CREDIT:g} bit a byte {enough} for such cells",
                 f"a board's file would say of them: [sram] ones = {m.ones:.4g}, noisy = {m.noisy:.4g}",
                 f"leads of neighbours are correlated: {', '.join(near)}" if near else "no neighbours are correlated",
                 "recorded at one temperature: nothing is known of another"

@@ -23,7 +23,7 @@ from sunseal.verdicts import Finding, Verdict
 
 Model = noise.Memory | noise.Oscillator | None
 GENERATORS = (*coupon.RANDOM, *coupon.UNTESTED)
-CLAIMS = {"sram": 1 / 8, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
+CLAIMS = {"sram": noise.CREDIT, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
 """Min-entropy of a sample that firmware/crypto/include/sunseal/random.h assumes, in bits."""
 SHIFT = {"osc_clksft": 16, "osc_noclksft": 0}
 VALUE_BYTES = 32
