@@ -280,7 +280,7 @@ class Meter:
         """Begin now."""
         assert machine.board is not None
         self.machine, self.board = machine, machine.board
-        self._begun, self._radio_s = machine.engine.moment(), machine.radio_times_s
+        self._begun, self._radio_ps = machine.engine.moment(), _engine.component_states(machine.engine, "radio")
 
     def read(self) -> tuple[float, float]:
         """Return what was taken since: of all, and of the radio."""
@@ -290,8 +290,8 @@ class Meter:
         chip = str(boards.board(self.board)["radio"]["part"])
         radio_set = boards.power_set_path(boards.DEFAULT_POWER, chip).stem
         radio_j = 0.0
-        for state, time_s in self.machine.radio_times_s.items():
-            if lasted_s := time_s - self._radio_s.get(state, 0.0):
+        for state, time_ps in _engine.component_states(self.machine.engine, "radio").items():
+            if lasted_s := (time_ps - self._radio_ps.get(state, 0)) * 1e-12:
                 told = boards.library(), radio_set, chip, "radio", state, self.machine.vcc_v
                 radio_j += _engine.state_current_a(*told)[0] * self.machine.vcc_v * lasted_s
         return measuring.with_coprocessor(mote, self.board, counts).energy_j[0] + radio_j, radio_j

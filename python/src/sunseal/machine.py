@@ -271,11 +271,6 @@ class Machine:
         return counts and RadioCounts(*counts)
 
     @property
-    def radio_times_s(self) -> dict[str, float]:
-        """How long the board's radio was in each of its states so far; nothing without a radio."""
-        return {state: ps * 1e-12 for state, ps in _engine.component_states(self._inner, "radio").items()}
-
-    @property
     def vcc_v(self) -> float:
         """Supply voltage in volts."""
         return self._inner.vcc_v

@@ -590,7 +590,7 @@ class Rates:
     )
     _: KW_ONLY
     board: str = COUPON_BOARD
-    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
 
 
 def _capacitances_f(given: list[str], option: str) -> list[float]:
@@ -623,7 +623,7 @@ class Recoveries:
         default=None,
     )
     board: str = COUPON_BOARD
-    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
     courses: bool = False
     """Play one store again for the picture of its voltage."""
 
