@@ -86,7 +86,7 @@ def test_the_engine_s_memory_and_oscillator_have_what_the_device_s_file_says() -
     node = of_engine("osc_noclksft")
     node.listen()
     # The low byte of a count near 850, which does not wrap.
-    periods = 768.0 + np.frombuffer(b"".join(node.read(1000) for _ in range(12)), dtype=np.uint8)
+    periods = 768.0 + np.frombuffer(b"".join(node.read(1000) for _ in range(12)), dtype=np.uint8).astype(np.float64)
     found = noise.oscillator_of(periods)
     assert found.period == pytest.approx(8e6 / 9400, rel=0.02)
     assert 100 * found.edge == pytest.approx(told["jitter"]["vlo_sigma_percent"], rel=0.05)
@@ -179,7 +179,7 @@ def test_a_saved_oscillator_sets_the_board_s_jitter(tmp_path: Path) -> None:
     own = noise.Oscillator(1.0, 2e-3, 0.0, 0.0, True)
     node = randomness.Node(BOARD, "osc_noclksft", 1, randomness.OFF_S, own)
     node.listen()
-    periods = 768.0 + np.frombuffer(b"".join(node.read(1000) for _ in range(12)), dtype=np.uint8)
+    periods = 768.0 + np.frombuffer(b"".join(node.read(1000) for _ in range(12)), dtype=np.uint8).astype(np.float64)
     assert noise.oscillator_of(periods).edge == pytest.approx(2e-3, rel=0.05)
 
 
