@@ -27,7 +27,7 @@ STATION = "mica2"
 BAUD = 57_600
 SEGMENT_BYTES = 8
 PACKET_BYTES_MAX, WINDOW_MAX = 48, 16
-"""What the firmware takes of a window (message.h, window.h)."""
+"""Limits of a window in the firmware (message.h, window.h)."""
 GROUP, BASE, NODE = 0x22, 1, 2
 """The group of the messages, TinyOS's default, and the motes' addresses (firmware/base/message.h)."""
 TRIES = 11
@@ -101,7 +101,7 @@ class Message:
 
 @dataclass
 class Window:
-    """What a receiver has of packets that are numbered from 0, as firmware/base/window.h has it."""
+    """Window of a receiver: what it has of packets that are numbered from 0, as firmware/base/window.h has it."""
 
     packets: int
     first: int = 0
@@ -577,7 +577,7 @@ class Station:
 
 
 SEEDS = (1, 2, 3, 4, 5)
-"""Of the losses that a figure is the mean of."""
+"""Seeds of the losses that a figure is the mean of."""
 
 
 @cache
