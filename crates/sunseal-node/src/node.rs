@@ -90,7 +90,7 @@ pub struct Node {
     start: Option<Start>,
     covered: Covered,
     lives: Lives,
-    /// Why it never gets past what cuts it off.
+    /// Reason for which it never gets past what cuts it off.
     stuck: Option<String>,
     starts: u64,
     /// Number of times that a start has let the trigger pin fall, which ended no operation.

@@ -577,7 +577,7 @@ class Station:
 
 
 SEEDS = (1, 2, 3, 4, 5)
-"""Of the losses that a figure is the mean of."""
+"""Seeds of the losses that a figure is the mean of."""
 
 
 @cache

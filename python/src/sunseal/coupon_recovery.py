@@ -37,9 +37,9 @@ class First:
 
     time_s: float
     harvested_j: float
-    """What the light has brought until then."""
+    """Energy that the light has brought until then."""
     load_j: float
-    """What the node has drawn at its rail until then, in charges that ended before the answer, too."""
+    """Energy that the node has drawn at its rail until then, in charges that ended before the answer, too."""
     brown_outs: int
 
 
@@ -49,7 +49,7 @@ class Recovery:
 
     capacitance_f: float
     charge_share: float
-    """How many whole signatures one charge of the store pays."""
+    """Number of whole signatures that one charge of the store pays."""
     on_s: float
     """To the output's switching on, which coupons do not change."""
     coupons: First | None
@@ -71,7 +71,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class Recoveries:
-    """What is left of a denial of service, over stores."""
+    """Remains of a denial of service, over stores."""
 
     board: str
     power_set: str

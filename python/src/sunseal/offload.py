@@ -211,7 +211,7 @@ def mapped(name: str) -> Mapped:
 
 
 def may_be_slices(estimate: float, slices: float) -> bool:
-    """Whether so many slices lie within what an estimate leaves open: then neither is less."""
+    """Tell whether so many slices lie within what an estimate leaves open: then neither is less."""
     low, high = law().bounds
     return low * estimate <= slices <= high * estimate
 

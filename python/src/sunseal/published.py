@@ -408,7 +408,7 @@ class Cost:
     time_s: float
     energy_j: float
     coefficients: frozenset[str] = frozenset()
-    """What the energy was weighed by."""
+    """Coefficients by which the energy was weighed."""
 
     def plus(self, other: Cost, times: float = 1.0) -> Cost:
         """Add another operation's cost."""

@@ -600,7 +600,7 @@ def _capacitances_f(given: list[str], option: str) -> list[float]:
 
 @request
 class Recoveries:
-    """What `recoveries` is asked."""
+    """Request to `recoveries`: light, store and operation."""
 
     capacitances_f: Sequence[float] = asked(
         "--capacitance",
@@ -761,7 +761,7 @@ def _recordings(given: list[str], option: str) -> list[tuple[Path, float | None]
 
 @request
 class Fitted:
-    """What `fitted` is asked: recordings of which a model is made."""
+    """Request to `fitted`: recordings of which a model is made."""
 
     recordings: Sequence[tuple[Path, float | None]] = asked(
         "--fit",

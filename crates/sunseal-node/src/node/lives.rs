@@ -27,22 +27,22 @@ const FASTER: f64 = 3.0;
 const RADIO_RESTS: [&str; 7] =
     ["off", "sleep", "sleep.wor", "vreg_off", "power_down", "lpm1", "lpm2"];
 
-/// Lives of late.
+/// Books of the last lives, for whether they are alike.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Lives {
     begun: Begun,
     last: Option<Life>,
-    /// How many before the last were like it, and where the first of them began.
+    /// Number of lives before the last that were like it, and where the first of them began.
     alike: u32,
     since: Begun,
-    /// What the first of them left in memory that survives, once there are many.
+    /// Digest of what the first of them left in memory that survives, once there are many.
     left: u64,
     /// The longest of them that power was away for.
     off_s: f64,
     ended_s: f64,
 }
 
-/// What a cut found the node at.
+/// Activity at which a cut found the node.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum At {
     /// Before the first instruction.
@@ -52,13 +52,13 @@ enum At {
     Compute,
 }
 
-/// Where a life begins.
+/// Books at which a life begins.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Begun {
     time_s: f64,
     /// The store at rest.
     v_v: f64,
-    /// What the node has had.
+    /// Energy that the node has had.
     load_j: f64,
     cycles: u64,
     sent: u64,
@@ -158,7 +158,7 @@ impl Node {
             .fold(0, |so_far: u64, bytes| so_far.rotate_left(1) ^ program_digest(bytes))
     }
 
-    /// Why lives that were alike will go on so, if they will.
+    /// Reason for which lives that were alike will go on so, if they will.
     fn loops(&self, life: &Life, load: Load, now: Begun) -> Option<String> {
         let (since, lives) = (self.lives.since, f64::from(self.lives.alike));
         let lasted_s = now.time_s - since.time_s;
@@ -215,7 +215,7 @@ impl Node {
     }
 }
 
-/// Whether a store at rest bears a load for a moment; of a rail that follows the store its current.
+/// True if a store at rest bears a load for a moment; of a rail that follows the store its current.
 fn bears(config: &SupplyConfig, v_v: f64, load: Load, rail_v: f64, light: &Light) -> bool {
     let config = SupplyConfig { start_overhead_j: 0.0, ..config.clone() };
     let regulated = matches!(config.output, Output::Regulated { .. });

@@ -88,7 +88,7 @@ class Memory:
     to_c: float | None
     """Farthest other temperature that was recorded."""
     correlation: dict[int, float]
-    """Of the leads of two cells, by how many cells they are apart; 0 where none was significant."""
+    """Correlation of the leads of two cells, by how many cells they are apart; 0 where none was significant."""
     distance: float
     """Share of cells that differ between two starts."""
     noisy: float
@@ -189,7 +189,7 @@ class Oscillator:
     counted: bool
     """Periods are counts of a fast clock, whose steps are not taken for noise."""
     drift_percent_per_k: float | None = None
-    """Of its frequency, against the clock that counts; None where all was recorded at one temperature."""
+    """Drift of its frequency, against the clock that counts; None where all was recorded at one temperature."""
 
     def allan(self, periods: int) -> float:
         """Return the Allan variance of sums of so many periods, in squares of the recording's unit."""

@@ -428,7 +428,7 @@ def _model(to: requests.Randomness, generators: Sequence[str]) -> Model:
 
 
 ROW_BITS = {"sram": 102_400, "osc": 16_384}
-"""Of a generator that a row of a paper asks about."""
+"""Bits of a row of a generator that a row of a paper asks about."""
 
 
 def values_of(generator: str, board: str) -> Output:

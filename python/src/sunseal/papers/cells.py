@@ -61,11 +61,11 @@ class Beside:
     row: Row | None
     """Ours, None where there is none."""
     reason: str
-    """Why there is none, where there is none."""
+    """Reason for there being none, where there is none."""
 
     @property
     def shown(self) -> str | None:
-        """What stands below the printed figure; None below an empty cell."""
+        """Figure that stands below the printed figure; None below an empty cell."""
         if not self.text:
             return None
         return self.row.show(self.row.ours) if self.row else "no row" if self.reason else "-"
