@@ -24,7 +24,7 @@ static struct hdlc_reader reader;
 static volatile uint8_t whole_bytes; /* of a packet that waits: the reader stands still */
 static volatile bool listening;      /* a packet that is sent must not be broken off */
 
-/* What goes out: as many bytes as the indices count. */
+/* Bytes on their way out: as many as the indices count. */
 static volatile uint8_t queue[256], queue_in, queue_out;
 
 void __vector_18(void) __attribute__((signal, used, externally_visible));
