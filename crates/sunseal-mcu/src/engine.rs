@@ -72,6 +72,10 @@ pub(crate) trait Chip: Sized {
 
     // ---- events
 
+    /// The bit of the core by which no interrupt at all ends a sleep, where it is clear.
+    fn interrupts_off(&self) -> Option<&'static str> {
+        None
+    }
     /// Whether anything inside the chip, or a part that is wired to it, may end the sleep.
     fn can_wake(&self) -> bool;
     /// Whether a level from outside may end it.

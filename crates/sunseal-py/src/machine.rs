@@ -159,6 +159,11 @@ impl Machine {
         self.lock().reset_loop().map(|found| found.explain(self.elf.as_ref()))
     }
 
+    /// Reason for which the sleep that the CPU is in cannot end, a clause; none where it is awake, or something may wake it.
+    fn asleep_for_good(&self) -> Option<String> {
+        self.lock().asleep_for_good()
+    }
+
     /// The last reset that the chip made itself, a sentence's end; none if it made none.
     fn last_reset(&self) -> Option<String> {
         self.lock().last_reset().map(|last| last.explain_last(self.elf.as_ref()))

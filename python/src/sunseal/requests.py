@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sunseal import boards, units
 from sunseal.asking import (
     ADC,
+    ALLOW,
     BOARD,
     DASK,
     DBM,
@@ -103,7 +104,13 @@ class Operation:
         default=None,
     )
     adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+    allow: Sequence[str] = asked(ALLOW, default=())
     progress: Progress | None = None
+
+    @property
+    def switches(self) -> Timing | None:
+        """Return what the machine is told otherwise than by default: switches of its timing, and what is allowed."""
+        return {**(self.timing or {}), **dict.fromkeys(self.allow, True)} or None
 
 
 @request

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sunseal import _engine, abi, boards, instructions, machine, units
+from sunseal.asking import allowed_of
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Places
 
@@ -69,6 +70,7 @@ class Bench:
         i2c: Sequence[str] = (),
         spi: Sequence[str] = (),
         seed: int = 0,
+        allow: Sequence[str] = (),
     ) -> None:
         """Put a program on a board.
 
@@ -76,17 +78,19 @@ class Bench:
         `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
         is how fast (8N1), else as the program set it. `power` is the power set that `energy_j` is weighed with, `vcc_v`
         the supply. `i2c` and `spi` are devices on its buses as `sunseal run` takes them, `0x48=tmp102:21.5C`. `seed`
-        chooses the unit, as for `Machine`.
+        chooses the unit, as for `Machine`; `allow` is what `--allow` names, "overclock".
         """
         if boards.library().find("boards", board) is None:
             raise SunsealError(
                 f"`{board}` is no board; known: {', '.join(boards.names('boards'))}",
                 hint="a bench needs a board's supply and crystals; `sunseal.Machine` runs a bare device",
             )
+        switches = dict.fromkeys(allowed_of(list(allow), "allow"), True)
         if air is None:
-            self.machine = Machine(board, elf, seed=seed)
+            self.machine = Machine(board, elf, seed=seed, timing=switches)
         else:
-            self.machine = air.machine(board, elf, x_m=x_m, y_m=y_m, seed=seed)
+            self.machine = air.machine(board, elf, x_m=x_m, y_m=y_m, seed=seed, timing=switches)
+        self._allow = tuple(allow)
         self.board = board
         if power is not None:
             boards.power_set_path(power, self.machine.device)  # an unknown one is an error now
@@ -255,7 +259,7 @@ class Bench:
         from sunseal import coprocessor
         from sunseal.measurement import measuring
 
-        weights = measuring.PowerSet(self._power or boards.DEFAULT_POWER, self.board)
+        weights = measuring.PowerSet(self._power or boards.DEFAULT_POWER, self.board, self._allow)
         counts = self.machine.engine.counts()
         mote = weights.inner.weigh_as_run(coprocessor.without(self.board, counts), self.machine.vcc_v)
         return measuring.with_coprocessor(mote, self.board, counts).energy_j[0]
@@ -365,12 +369,15 @@ class Bench:
             return Ended("brown-out", "the supply is too low to run")
         typing = self._line is not None and self._line.typed_until_ps > self._now_ps
         if kind == "halted" and not self._drives and not typing and self.on_slice is None:
-            return Ended("halted", f"it has stopped for good at {m.describe(m.pc)}")
+            why = m.engine.asleep_for_good()
+            return Ended("halted", f"it has stopped for good at {m.describe(m.pc)}" + (f": {why}" if why else ""))
         loop = m.reset_loop()
         if loop is not None:
             return Ended("reset loop", loop, 1)
         if end_ps is not None and self._now_ps >= end_ps:
-            return Ended("time", f"{units.show(self.time_s, 's')} of machine time are over")
+            why = m.engine.asleep_for_good()
+            over = f"{units.show(self.time_s, 's')} of machine time are over"
+            return Ended("time", f"{over}; {why}" if why else over)
         return None
 
     def _last_words(self) -> str:

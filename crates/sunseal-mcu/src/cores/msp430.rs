@@ -469,6 +469,10 @@ impl<P: Peripherals> Chip for Msp430<P> {
         Ok(true)
     }
 
+    fn interrupts_off(&self) -> Option<&'static str> {
+        (!self.gie()).then_some("GIE in SR")
+    }
+
     fn can_wake(&self) -> bool {
         let Soc { env, p } = &self.soc;
         p.unmaskable_possible() || (self.gie() && p.maskable_possible(env))

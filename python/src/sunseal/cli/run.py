@@ -18,7 +18,7 @@ from rich.markup import escape
 
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
-from sunseal.asking import BOARD, FOR, SEED, VCC, adc_channel, asked, once, request
+from sunseal.asking import ALLOW, BOARD, FOR, SEED, VCC, adc_channel, asked, once, request
 from sunseal.cli.console import Json, err, print_json, writable
 from sunseal.cli.spread import given_of, spread
 from sunseal.errors import SunsealError
@@ -166,6 +166,7 @@ class Supply:
     )
     vcc_v: float | None = asked(VCC, default=None)
     power: str | None = asked("--power", "Power set for the joules.", default=None)
+    allow: Sequence[str] = asked(ALLOW, default=())
 
 
 @spread
@@ -248,7 +249,16 @@ def _on_a_bench(
 ) -> None:
     from sunseal.running import Bench
 
-    bench = Bench(board, elf, uart=line.uart, baud=line.baud, power=supply.power, vcc_v=supply.vcc_v, seed=seed or 0)
+    bench = Bench(
+        board,
+        elf,
+        uart=line.uart,
+        baud=line.baud,
+        power=supply.power,
+        vcc_v=supply.vcc_v,
+        seed=seed or 0,
+        allow=supply.allow,
+    )
     inputs.connect(bench)
     if ends.status is not None:
         bench.machine.address(ends.status)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -82,6 +82,7 @@ def measure_calls(
     power: str = boards.DEFAULT_POWER,
     timing: measuring.Timing | None = None,
     adc_v: Mapping[int, float] | None = None,
+    allow: Sequence[str] = (),
 ) -> Calls:
     """Measure calls of a function: `work(10, "text", [16])` is called here, `work` is watched in the program's own run.
 
@@ -97,8 +98,9 @@ def measure_calls(
     if not 1 <= repeat <= REPEAT_MAX:
         raise SunsealError(f"{repeat} repetitions cannot be measured: give 1 to {REPEAT_MAX:,}")
     program = measuring.own(elf, board, None, adc_v)
-    weights = measuring.PowerSet(power, board)
-    machine = Machine(board, program.image, timing=timing, adc_v=adc_v)
+    weights = measuring.PowerSet(power, board, allow)
+    switches = {**(timing or {}), **dict.fromkeys(allow, True)}
+    machine = Machine(board, program.image, timing=switches, adc_v=adc_v)
     name, arguments = _parse(call)
     try:
         machine.address(name)
