@@ -155,6 +155,22 @@ def test_only_a_fitted_coefficient_that_a_figure_used_makes_it_a_fit(
     assert found.ours == before.ours
 
 
+@pytest.mark.parametrize(
+    ("where", "label", "has"),
+    [
+        ("suslowicz2017/table-5", "MSP430, S-box, energy, ours over our coupon", "msp430fr5994-datasheet: crc16.byte"),
+        ("mane2014/figure-5.1", "lowest clock within 2 mJ at 2.0 V, our firmware", "msp430f5438a-mane2014: cpu"),
+        ("mane2014/conclusion", "energy at 2.7 V, 8 MHz, read by the thesis's own meter", "msp430f5438a-mane2014: cpu"),
+    ],
+)
+def test_rows_of_coupons_and_curves_tell_single_coefficients_too(where: str, label: str, has: str) -> None:
+    paper, table = published._tables()[where]
+    (raw,) = [row for row in table["row"] if row["label"] == label]
+    found = published._row(paper["board"], table, raw, None).evidence
+    assert any(name.startswith(has) for name in found.coefficients), found.coefficients
+    assert all(": " in name for name in found.coefficients)
+
+
 def test_coefficients_are_told_one_by_one_with_the_set_that_states_each() -> None:
     joules = {"cpu.active.flash": 1e-3, "cpu.lpm3": 1e-9, "cpu.active.ram": 0.0}
     assert evidence.weighed_by("msp430f5438a-mane2014", joules) == {

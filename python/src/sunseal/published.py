@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -551,6 +551,8 @@ def _curve(
     """Read a figure off the curve of energy over the clock at one voltage, in whole megahertz as the thesis has it."""
     power = _set(table, raw)
     points = _points(raw["workload"], board, tuple(raw.get("variant", ())), power, raw["vcc_v"])
+    # The same coefficients at every clock.
+    evidence.note(_cost(Place.of(board, table, {k: v for k, v in raw.items() if k != "freq_hz"}))[0].coefficients)
     scale = raw.get("cycles", points[0]["cycles"]) / points[0]["cycles"]
     energy_j = {p["freq_hz"]: scale * p["energy_j"] for p in points}
     time_s = {p["freq_hz"]: scale * p["time_s"] for p in points}
@@ -618,6 +620,7 @@ def _metered(
     """Ask of the measurement unit what the thesis asked of it, at the thesis's own cycles."""
     power = _set(table, raw)
     found = metered(raw["workload"], tuple(raw.get("variant", ())), power, board, raw["vcc_v"])
+    evidence.note(_cost(Place.of(board, table, {k: v for k, v in raw.items() if k != "freq_hz"}))[0].coefficients)
     true_j, read_j = ({hz: raw["cycles"] * reading[i] / reading[2] for hz, reading in found.items()} for i in (0, 1))
     where = f"{raw['workload']}, {raw['vcc_v']:g} V, {power}, at {raw['cycles']:,} cycles"
     if raw["quantity"] == "read_j":
@@ -697,6 +700,11 @@ def _surplus(
     return found["curtailed_j"] / ahead.energy_j, f"{show(ahead.energy_j, 'J', 3)} each: {told}"
 
 
+def _note(weighed: Iterable[tuple[str, Mapping[str, float]]]) -> None:
+    for power_set, joules in weighed:
+        evidence.note(evidence.weighed_by(power_set, joules))
+
+
 def _coupon(
     board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
@@ -705,6 +713,7 @@ def _coupon(
     if "original" in raw or raw.get("runtime"):
         guarded = raw.get("guard", True)
         ours = coupon.runtime(kind, at, power, coupon.PAPER_VCC_V, guarded=guarded)
+        _note(coupon.weighed(kind, at, power, coupon.PAPER_VCC_V, guarded=guarded))
         guard = f"with{'' if guarded else 'out'} claim, check and wipe"
         if raw.get("runtime"):
             return ours.as_json()[raw["quantity"]], f"{ours.cycles:,} cycles {guard}, after reset on {at}, {power}"
@@ -715,6 +724,9 @@ def _coupon(
         raise unknown("original", raw["whole"], found, f"of `{raw['label']}` in data/published")
     m = found[raw["whole"]]
     assert m.original is not None
+    _note(coupon.weighed(kind, at, power, way=m.variant))
+    if not raw.get("alone"):
+        _note(coupon.weighed(kind, at, power))
     if raw.get("alone"):
         where = f"ours, {m.original.cycles:,} cycles in {show(m.original.time_s, 's')}, at its clock, on {at}, {power}"
         return m.original.as_json()[raw["quantity"]], where

@@ -213,8 +213,8 @@ class Metrics:
 @cache
 def _priced(
     name: str, board: str, variant: tuple[str, ...], power: str, vcc_v: float | None, message_bytes: int | None
-) -> tuple[Cost, int, float, str]:
-    """Weigh a workload as it ran; return its cost, clock, supply and power set."""
+) -> tuple[Cost, int, float, str, Mapping[str, float]]:
+    """Weigh a workload as it ran; return its cost, clock, supply, power set, and joules by state and event."""
     weights = measuring.PowerSet(power, board)
     program = measuring.builtin(name, board, boards.variant(variant, board))
     counts, valid = measuring.run(program, board)
@@ -231,7 +231,7 @@ def _priced(
     clock_hz = _clock(counts, work)
     vcc_v = measuring.operating_point(weights, None, vcc_v)[1]
     point = weights.inner.weigh_as_run(counts, vcc_v)
-    return Cost(counts.cycles, point.time_s, point.energy_j), clock_hz, vcc_v, weights.name
+    return Cost(counts.cycles, point.time_s, point.energy_j), clock_hz, vcc_v, weights.name, point.by_state_j
 
 
 def _clock(counts: _engine.Counts, work: boards.Workload) -> int:
@@ -286,6 +286,18 @@ def fitting(kind: str, board: str, program_bytes: int = 0) -> int | None:
     """Return how many coupons fit into a board's FRAM beside a program; None on a board that has none."""
     room = fram_bytes(board)
     return None if room is None else max((room - program_bytes) // slot_bytes(kind, board), 0)
+
+
+def weighed(
+    kind: str, board: str, power: str, vcc_v: float | None = None, *, way: str | None = None, guarded: bool = True
+) -> list[tuple[str, Mapping[str, float]]]:
+    """Return power set and joules by state and event of a coupon's use, or of one way to do its operation whole."""
+    of: list[tuple[str, int | None]]
+    if way is None:
+        of = [(f"coupon-{kind}-use" if guarded else KINDS[kind].bare or "", None)]
+    else:
+        of = [(workload, KINDS[kind].message_bytes) for _, workload in KINDS[kind].originals[way]]
+    return [_priced(name, board, (), power, vcc_v, message_bytes)[3:] for name, message_bytes in of]
 
 
 def runtime(kind: str, board: str, power: str, vcc_v: float | None = None, *, guarded: bool = True) -> Cost:
@@ -344,7 +356,7 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
         return _priced(workload, board, variant, power, None, kind.message_bytes)[0]
 
     produce = cost(f"coupon-{name}-produce")
-    used, clock_hz, vcc_v, power_set = _priced(f"coupon-{name}-use", board, variant, power, None, None)
+    used, clock_hz, vcc_v, power_set, _ = _priced(f"coupon-{name}-use", board, variant, power, None, None)
     bare = cost(kind.bare) if kind.bare else None
     store = {
         function: part
