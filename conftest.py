@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What all Python tests share: no example fails because the machine was busy, and a run may have a limit of time."""
+"""Settings of all Python tests: no example fails because the machine was busy, and a run may have a limit of time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOK = "sunseal/took"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--within`."""
+    """Add the option `--within`."""
     parser.addoption(
         "--within",
         type=float,
@@ -38,7 +38,7 @@ class Durations:
     """Seconds that each test took when it last ran, in pytest's cache."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Begin with none."""
+        """Begin with no time taken."""
         self.config = config
         self.took: dict[str, float] = {}
 

@@ -47,7 +47,7 @@ def rows() -> Iterator[tuple[str, str, str, str, str]]:
 
 
 def catalogue() -> str:
-    """Write the section."""
+    """Write the section of the catalogue, of `data/parts` alone."""
     found = list(rows())
     whole = sum(state == "read" for *_, state, _ in found)
     head = (

@@ -11,7 +11,8 @@ from sunseal import boards
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "errata"
 MODELS = ("follows", "does not", "not concerned")
-"""Whether a run here shows an erratum. Not concerned: it lies in what is not modelled and traps, or is out of reach."""
+"""Words for how a run here shows an erratum. Not concerned: it lies in what is not modelled and traps, or is out of
+reach."""
 
 HEAD = {"document", "read", "unread", "none", "erratum"}
 FIELDS = ("id", "revisions", "silicon", "program", "model", "here", "source")

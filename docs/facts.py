@@ -34,7 +34,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 BREAK = "\v"
-"""What stands for a new line within a cell."""
+"""Sign that stands for a new line within a cell."""
 
 
 def _cell(value: Any) -> str:
@@ -63,7 +63,7 @@ def preface(room: str, name: str) -> str:
 
 
 def value(told: Any) -> str:
-    """Write a fact."""
+    """Write a fact as its cell."""
     if isinstance(told, bool):
         return "yes" if told else "no"
     if isinstance(told, Mapping):

@@ -49,7 +49,7 @@ NAVIGATION = {
     ],
 }
 REST = "Reference"
-"""Where a page of docs/ stands that NAVIGATION does not name."""
+"""Heading of pages of docs/ that NAVIGATION does not name."""
 DOORS = (
     ("measure, profile and debug a program of your own", "[An afternoon with Sunseal](tutorial.md), sections 1 to 3"),
     ("design a node: algorithm, board, clock, store, panel, battery", "[the same](tutorial.md), sections 4 and 5"),
@@ -69,7 +69,7 @@ DOORS = (
     ("know how sure a figure is", "[the method](method.md), [accuracy](accuracy.md)"),
     ("know what of a chip is modelled", "[boards](boards/index.md), [chips](chips/index.md), [parts](parts/index.md)"),
 )
-"""Who comes, and where they begin."""
+"""Doors: who comes, and where they begin."""
 
 
 def main() -> int:

@@ -52,7 +52,7 @@ GOAL = 0.95
 
 @dataclass
 class Tally:
-    """What became of a room's mutants; `missed` holds the places of those that nothing noticed."""
+    """Fate of a room's mutants; `missed` holds the places of those that nothing noticed."""
 
     of: int = 0
     caught: int = 0
@@ -81,17 +81,17 @@ def drawn(rng: random.Random, found: list[Any], most: int | None) -> list[Any]:
 
 NOPS = {"msp430": b"\x03\x43", "avr": b"\x00\x00", "arm": b"\x00\xbf"}
 CARRY = {"msp430": ("SR", 1), "avr": ("SREG", 1), "arm": ("xPSR", 1 << 29)}
-"""Where an instruction set keeps its carry."""
+"""Register and bit in which an instruction set keeps its carry."""
 WRITES_MEMORY = {
     "msp430": lambda first: first & 0xF080 >= 0x4080 or first & 0xFF80 == 0x1200,
     "avr": lambda first: first & 0xD200 == 0x8200 or first & 0xFE00 == 0x9200,
     "arm": lambda first: True,
 }
-"""Whether an instruction may, by its first word."""
+"""Tests whether an instruction may write memory, by its first word."""
 
 
 def changes_nothing(m: Any, kind: str, at: int, after: int, call: Any, tuples: Any) -> bool:
-    """Whether the right instruction wrote no memory, and left registers and carry as they were in all calls."""
+    """Tell whether the right instruction wrote no memory, and left registers and carry as they were in all calls."""
     if WRITES_MEMORY[kind](int.from_bytes(m.read(at, 2), "little")):
         return False
     kept: list[Any] = []
@@ -175,7 +175,7 @@ SWAPS = [
     (r"(?<![\w.])([0-9]+)(?=[;,)\] ])", lambda m: str(int(m[1]) + 1)),
     (r"^( +)[a-z]\w*(\(.*\)|.* [&|^+-]?= .*|\+\+);$", r"\1;"),
 ]  # fmt: skip
-"""What is changed in C: relations, logic, arithmetic, constants, and statements that are left out."""
+"""Changes of C: relations, logic, arithmetic, constants, and statements that are left out."""
 
 
 def changes_of_c(text: str) -> Iterator[tuple[int, str, str]]:
@@ -353,7 +353,7 @@ fn mutant() -> u32 {
     *CHOSEN
 }
 """
-"""What a changed file asks which of its mutants is to run; 0 is the right code."""
+"""Function that a changed file asks which of its mutants is to run; 0 is the right code."""
 
 
 def switched(text: str, mutants: dict[int, dict[str, Any]]) -> tuple[str, dict[int, int]]:
@@ -518,7 +518,9 @@ def run(names: list[str], most: int | None, seed: int, minutes: float) -> None:
         print(f"# {name}", flush=True)
         tally = KINDS[room["kind"]](room, most, random.Random(seed), time.monotonic() + 60.0 * minutes)
         kept = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
-        kept[name] = {**asdict(tally), "drawn": most is not None or minutes < math.inf}
+        day = time.strftime("%Y-%m-%d", time.gmtime())
+        drew = most is not None or minutes < math.inf
+        kept[name] = {**asdict(tally), "drawn": drew, "day": day, "files": room["files"]}
         differ, _ = judged(room, tally)
         print(f"{name}: {tally.caught} of {differ} that differ were caught; {tally.of - differ} are equivalent")
         MEASURED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -539,22 +541,43 @@ def sample(seed: int) -> int:
     return bad
 
 
+def stands(place: str) -> bool:
+    """Tell whether the code of a survivor is still there: the line of C or Python, the function of Rust."""
+    found = re.match(r"([^:]+\.(?:c|py|rs)):[\d:]+ (?:.*?`(.*?)` as `.*| ?.* in (?:.*::)?(\w+))$", place)
+    if found is None:
+        return True  # a place in a program that is built
+    file, line, function = found.groups()
+    text = (ROOT / file).read_text("utf-8") if (ROOT / file).exists() else ""
+    return line in text if line is not None else f"fn {function}" in text
+
+
+def shown(place: str) -> str:
+    """Leave out the line of a place, which moves; tests/mutants.json has it as it was tried."""
+    return re.sub(r"(\.(?:c|py|rs)):[\d:]+", r"\1:", place)
+
+
 def write_page() -> None:
     """Write what was measured, room by room, with each survivor and why it is one."""
     kept = json.loads(MEASURED.read_text("utf-8"))
-    rows, gaps, same = [], [], []
+    rows, gaps, same, gone = [], [], [], 0
     for name, room in ROOMS.items():
         if name not in kept:
-            rows.append(f"| {name} | {', '.join(f'`{f}`' for f in room['files'])} | not measured | | |")
+            rows.append(f"| {name} | {', '.join(f'`{f}`' for f in room['files'])} | | not measured | | |")
             continue
         how = "drawn" if kept[name].pop("drawn") else "all"
+        files, day = ", ".join(f"`{f}`" for f in kept[name].pop("files")), kept[name].pop("day")
         tally = Tally(**kept[name])
         differ, left = judged(room, tally)
         share = f"{tally.caught / differ:.1%}" if differ else ""
-        files = ", ".join(f"`{f}`" for f in room["files"])
-        rows.append(f"| {name} | {files} | {tally.of} ({how}) | {tally.of - differ} | {tally.caught} ({share}) |")
-        gaps += [f"- {name}: {place}" for place in left]
-        same += [f"- {name}: {p}: {equivalent(room, p)}" for p in tally.missed if equivalent(room, p) is not None]
+        caught = f"{tally.caught} ({share})"
+        rows.append(f"| {name} | {files} | {day} | {tally.of} ({how}) | {tally.of - differ} | {caught} |")
+        gone += sum(not stands(place) for place in tally.missed)
+        gaps += [f"- {name}: {shown(place)}" for place in left if stands(place)]
+        same += [
+            f"- {name}: {shown(p)}: {why}"
+            for p in tally.missed
+            if (why := equivalent(room, p)) is not None and stands(p)
+        ]
         same += [
             f"- {name}: {p}: no call sees it change a register, or its carry is always the same" for p in tally.same
         ]
@@ -563,8 +586,10 @@ def write_page() -> None:
         "Written by `make mutants` (tests/mutants.py): our own code is changed in one place at a time, and the tests\n"
         f"beside it run. The goal is {GOAL:.0%} of those that differ from the right code. CI tries a sample of the\n"
         "rooms that need no compiler of Rust. Where a room was not tried whole, the mutants were drawn, each as\n"
-        "likely; of a hundred drawn, five points more or less are chance.\n\n"
-        "| room | code | tried | equivalent | caught |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n\n"
+        "likely; of a hundred drawn, five points more or less are chance. A room's figures are of its code on the\n"
+        f"day that is named; {gone} survivors whose line or function is no longer there are counted in them,\n"
+        "not listed.\n\n"
+        "| room | code | on | tried | equivalent | caught |\n|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n\n"
         "## Survivors that differ: gaps of the tests\n\n" + ("\n".join(gaps) or "None was found.") + "\n\n"
         "## Survivors that no test can tell\n\n" + ("\n".join(same) or "None was found.") + "\n",
         "utf-8",

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "firmware" / "crypto" / "include" / "sunseal"
 LIBRARY = library(ROOT / "firmware", ROOT / "data")
 ALONE = {"error.h"}
-"""Declares no function."""
+"""Header that declares no function."""
 PROTOTYPE = re.compile(r"^(?:void|bool|int|size_t|u?int\d+_t) \*?sunseal_(\w+)\(([^;{]*?)\);", re.MULTILINE)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What may lean on what: read from cargo metadata, the Python imports and the C includes."""
+"""Rooms and what each may lean on: read from cargo metadata, the Python imports and the C includes."""
 
 from __future__ import annotations
 
@@ -84,6 +84,18 @@ def test_every_crate_leans_only_on_what_it_may() -> None:
     assert set(edges) <= set(MAY_USE), "a new crate needs its line in MAY_USE"
     broken = {n: sorted(used & set(edges) - MAY_USE[n]) for n, used in edges.items()}
     assert not any(broken.values()), broken
+
+
+def test_the_page_tells_what_each_crate_leans_on() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| `crates/([\w-]+)` \|.*\| ([^|]+) \|$", page, re.M))
+    ours = {
+        name: {word.removeprefix("sunseal-") for word in used - {"workspace-hack"}} for name, used in MAY_USE.items()
+    }
+    read = {
+        name: set(re.findall(r"[a-z]\w+", re.sub(r"\(.*?\)|`.*?`|nothing", "", cell))) for name, cell in told.items()
+    }
+    assert read == ours
 
 
 def test_one_crate_reads_toml() -> None:
@@ -303,7 +315,7 @@ def test_no_function_of_python_is_above_80_lines() -> None:
 
 
 def test_no_function_of_the_package_has_more_than_14_parameters() -> None:
-    """What is asked of a function or a command beyond that is a request (`sunseal.asking`)."""
+    """More questions to a function or a command than that are a request (`sunseal.asking`)."""
     wide = {
         (name, f.name): given
         for name, f in python_functions(*python_files())

@@ -66,7 +66,7 @@ def packets(link: ctypes.CDLL, message: dict[str, Any]) -> list[str]:
 
 
 def read(link: ctypes.CDLL, frame: bytes, own: int, node_id: bytes) -> Message | None:
-    """What the firmware makes of a frame."""
+    """Read a frame as the firmware does."""
     message = Message()
     taken = link.link_read(ctypes.byref(message), frame, len(frame), own, node_id)
     return message if taken else None

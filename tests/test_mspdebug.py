@@ -54,7 +54,7 @@ def image(workload: str) -> Path:
 
 
 def ours(run_elf: Path, workload: str, fed: bytes, *options: str) -> bytes:
-    """What our machine leaves in bench_output."""
+    """Return what our machine leaves in bench_output."""
     command = [str(run_elf), str(image(workload)), "--input", fed.hex(), *options]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "\nbench_status 0\n" in done.stdout, done.stdout
@@ -92,7 +92,7 @@ def length(word: int) -> int:
 
 
 def single_steps(word: int) -> list[int]:
-    """What the 16-bit CPU does instead of PUSHM.W, POPM.W and the shifts by several bits; empty for others."""
+    """Write what the 16-bit CPU does instead of PUSHM.W, POPM.W and the shifts by several bits; empty for others."""
     count, register = (word >> 4 & 0xF) + 1, word & 0xF
     if word & 0xFF00 == 0x1500:  # PUSHM.W: the highest register is coded, and pushed first
         return [0x1200 | register - i for i in range(count)]

@@ -125,7 +125,7 @@ INCLUDED = re.compile(r"include_(?:str|bytes)!\(\s*\"([^\"]+)\"")
 
 
 def a_source_distribution(folder: Path) -> None:
-    """What the engine is compiled from is in it, and what the package reads; pip's build of it takes minutes."""
+    """Sources of the engine are in it, and what the package reads; pip's build of it takes minutes."""
     build = [sys.executable, str(ROOT / "packaging" / "wheel"), "--source", "--out", str(folder)]
     subprocess.run(build, check=True, cwd=ROOT)
     (archive,) = folder.glob("sunseal-*.tar.gz")

@@ -21,7 +21,7 @@ from sunseal.measurement import oracle
 BOARD = "msp430fr5994-launchpad"
 BUILD = Path(__file__).resolve().parents[2] / "firmware" / "build" / BOARD / "mpy-32"
 MAX_V = 3.0
-"""Where the harvester stops."""
+"""Voltage at which the harvester stops."""
 STEP_S, ASLEEP_STEP_S = 2e-4, 5e-3
 PATIENCE_S = 180.0
 PERIOD_S = 15.0
@@ -31,7 +31,7 @@ LPM3_A, ADC_A, REFERENCE_A, START_C = 0.5e-6, 145e-6, 19e-6, 102e-9
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a store fared."""
+    """Fate of a store."""
 
     lives: int
     time_s: float
@@ -76,7 +76,7 @@ def play(workload: str, capacitance_f: float, light_w: float, light_s: float) ->
 
 
 def main() -> None:
-    """Print a table."""
+    """Print a table of them."""
     print(f"{'workload':30} {'store':>8} {'light, of 15 s':>18} {'lives':>6} {'time':>8}")
     for workload, capacitance_f, light_w, light_s in (
         ("ecdsa-p256-sign-checkpoint", 22e-6, 100e-6, 15.0),

@@ -4,8 +4,9 @@
  * application BaseStation does. Packets from the host are acknowledged when they are whole, whether
  * or not a node hears them.
  *
- * USART0 at 57,600 baud, TinyOS's rate for a MICA2. It is read by interrupt, as the radio is
- * listened to meanwhile; a whole packet ends the listening.
+ * USART0 at 57,600 baud, TinyOS's rate for a MICA2. It is read and written by interrupt, as the
+ * radio is listened to meanwhile; a whole packet ends the listening, and waits for the end of what
+ * is being sent. The line is faster than the air, so that what came does not pile up.
  */
 #include "board.h"
 #include "events.h"
@@ -15,13 +16,16 @@
 #include "phy.h"
 
 #define BAUD 57600UL
-#define RXCIE0 0x80
 #define CHANNEL 0
-/* Between two looks at the serial port, should its interrupt coincide with the radio's. */
+/* Between two looks at the serial port, should a packet be whole just before the listening. */
 #define LISTEN_MS 200
 
 static struct hdlc_reader reader;
 static volatile uint8_t whole_bytes; /* of a packet that waits: the reader stands still */
+static volatile bool listening;      /* a packet that is sent must not be broken off */
+
+/* Bytes on their way out: as many as the indices count. */
+static volatile uint8_t queue[256], queue_in, queue_out;
 
 void __vector_18(void) __attribute__((signal, used, externally_visible));
 void __vector_18(void) {
@@ -29,21 +33,30 @@ void __vector_18(void) {
     if (whole_bytes != 0)
         return;
     whole_bytes = hdlc_read(&reader, byte);
-    if (whole_bytes != 0)
+    if (whole_bytes != 0 && listening)
         hal_events |= EVENT_ALARM;
+}
+
+void __vector_19(void) __attribute__((signal, used, externally_visible));
+void __vector_19(void) {
+    if (queue_out == queue_in)
+        UCSR0B &= (uint8_t)~UDRIE;
+    else
+        UDR0 = queue[queue_out++];
 }
 
 static void serial_start(void) {
     UBRR0H = 0;
     UBRR0L = (uint8_t)(BOARD_CRYSTAL_HZ / 8 / BAUD - 1);
     UCSR0A = U2X;
-    UCSR0B = RXCIE0 | RXEN | TXEN;
+    UCSR0B = RXCIE | RXEN | TXEN;
 }
 
 static void serial_put(uint8_t byte) {
-    while ((UCSR0A & UDRE) == 0) {
+    while ((uint8_t)(queue_in + 1) == queue_out) {
     }
-    UDR0 = byte;
+    queue[queue_in++] = byte;
+    UCSR0B |= UDRIE;
 }
 
 /* Takes the packet that waits, acknowledges it, and sends its message. */
@@ -82,7 +95,9 @@ int main(void) {
     for (;;) {
         if (whole_bytes != 0)
             from_serial();
-        uint8_t bytes = phy_receive(frame, sizeof frame, LISTEN_MS);
+        listening = true;
+        uint8_t bytes = whole_bytes != 0 ? 0 : phy_receive(frame, sizeof frame, LISTEN_MS);
+        listening = false;
         if (bytes != 0)
             to_serial(frame, bytes);
     }

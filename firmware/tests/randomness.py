@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from sunseal.measurement import estimators
-from sunseal.measurement.randomness import GENERATORS, OFF_S, SHIFT, Node, randomness
+from sunseal.measurement.randomness import GENERATORS, OFF_S, ROW_BITS, SHIFT, Node, randomness
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "randomness.md"
 BOARD = "msp430fr5994-launchpad"
 SEED = 1
-BITS = {"sram": 102_400, "osc": 16_384}
-"""Of a generator's values; one of the oscillators takes three seconds of theirs."""
 STARTS, SAMPLES = 2, 200
 """That a digest is of."""
 PARTS = {
@@ -66,7 +64,7 @@ def told() -> dict[str, str]:
 
 def measured(part: str) -> dict[str, Any]:
     """Judge the source and the generators of a part."""
-    return randomness(PARTS[part], board=BOARD, bits=BITS[part.partition("_")[0]], seed=SEED).as_json()
+    return randomness(PARTS[part], board=BOARD, bits=ROW_BITS[part.partition("_")[0]], seed=SEED).as_json()
 
 
 def tables(found: dict[str, Any], digests: dict[str, str]) -> Iterator[str]:

@@ -7,9 +7,6 @@ import pytest
 import randomness
 
 
-@pytest.mark.xfail(
-    reason="oscillators draw other noise since clocks count edges: their tables wait for `make randomness`", strict=True
-)
 def test_the_tables_of_the_random_sources_are_of_the_starts_that_the_firmware_gives() -> None:
     told = randomness.told()
     generators = [name for part in randomness.blocks() for name in randomness.PARTS[part]]

@@ -336,19 +336,22 @@ def test_clock_stands_still_between_the_edges_of_the_spi() -> None:
 def test_base_station_gets_its_blocks_from_the_fpga(cipher: str, board: str, bus: str) -> None:
     key, plaintext, ciphertext = messages(cipher)[0]
     place = base.Station(cipher, board, {"aes": "fpga", "bus": bus})
-    sent = place.send(base.Text(key, plaintext[:32]))
-    assert sent.valid
-    assert sent.result == ciphertext[:32]
-    # It was on for this alone.
-    assert place.node.pin("PB5") is False
+    for packet_bytes, window in ((8, 0), (16, 2)):
+        sent = place.send(base.Text(key, plaintext[:32]), packet_bytes, window)
+        assert sent.valid
+        assert sent.result == ciphertext[:32]
+        assert 0 < sent.node_radio_j < sent.node_j
+        # It was on for this alone.
+        assert place.node.pin("PB5") is False
 
 
 def test_base_station_is_told_that_the_fpga_does_not_answer() -> None:
     # Its supply hangs on a pin that nobody drives.
     key, plaintext, _ = messages("aes128")[0]
     place = base.Station("aes128", UP5K, wires={"coprocessor.power": "PA7"})
-    with pytest.raises(base.NoAnswerError, match="the node's cipher failed with status -46"):
-        place.send(base.Text(key, plaintext[:16]))
+    for packet_bytes, window in ((8, 0), (16, 1)):
+        with pytest.raises(base.NoAnswerError, match="the node's cipher failed with status -46"):
+            place.send(base.Text(key, plaintext[:16]), packet_bytes, window)
 
 
 def test_report_of_2009_has_every_row_of_its_hardware() -> None:

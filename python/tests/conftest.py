@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sunseal import boards, offload
+from sunseal import Machine, boards, offload
 from sunseal.cli import app as cli
 from sunseal.errors import SunsealError
 from validating import wrong_output
@@ -106,11 +106,38 @@ def firmware() -> None:
         require(False, str(e))
 
 
-def refused(done: Outcome, says: str) -> None:
-    """Hold that a command said in a sentence what is wrong with its input."""
+def refused(done: Outcome, *says: str) -> None:
+    """Hold that a command told what is wrong with its input, in one sentence on standard error and nothing else."""
     assert done.status == 2, done
-    assert says in " ".join(done.err.split())
-    assert "Traceback" not in done.err
+    assert done.out == ""
+    said, *more = [line for line in done.err.strip().splitlines() if not line.startswith("hint:")]
+    assert said.startswith("error: ") and not more, done.err
+    assert all(part in " ".join(done.err.split()) for part in says), done.err
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory and a user's data directory of one's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    return tmp_path
+
+
+def put(path: Path, text: str) -> Path:
+    """Write a file, its folder too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+WITH_FIRMWARE = sorted(filter(boards.has_firmware, boards.names("boards")), key=len, reverse=True)
+ONE_OF_EACH_CHIP = list({boards.board(board)["device"]: board for board in WITH_FIRMWARE}.values())
+"""The board of the shortest name for each chip: without a coprocessor beside it."""
+
+
+def bench(board: str) -> Machine:
+    """Put a program of the bench on a board."""
+    return Machine(board, boards.firmware_path(board, boards.variant((), board), "bench-sha256-hash"))
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What others than us say of chips' registers: crates that svd2rust made of the makers' descriptions, cortex-m for the
-core, headers of msp430mcu and avr-libc.
+"""Registers of chips as others than us have them: crates that svd2rust made of the makers' descriptions, cortex-m for
+the core, headers of msp430mcu and avr-libc.
 
 A crate's source is read as text: the comment above a register says its offset, the one above a field its bits.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a board draws asleep is one figure for every command, and a message's price is the link layer's."""
+"""Power of a board asleep: one figure for every command, and a message's price is the link layer's."""
 
 from __future__ import annotations
 

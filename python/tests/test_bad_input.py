@@ -12,19 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli, Outcome
+from conftest import Cli, refused
 from sunseal import boards
-
-
-def refused(outcome: Outcome, *says: str) -> None:
-    assert outcome.status == 2, outcome
-    assert outcome.out == ""
-    lines = [line for line in outcome.err.strip().splitlines() if not line.startswith("hint:")]
-    assert len(lines) == 1, outcome.err
-    assert lines[0].startswith("error: ")
-    assert "Traceback" not in outcome.err
-    for part in says:
-        assert part in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -169,6 +170,20 @@ def test_station_acknowledges_whole_packets_alone() -> None:
     assert acks(place, packet(9)) == [bytes([hdlc.ACK, 9])]
 
 
+def test_packet_typed_while_the_station_sends_waits_for_its_end() -> None:
+    place = Station()
+    bodies = ESCAPES[:8], BLOCKS[:8]
+    for number, body in enumerate(bodies):
+        message = Message(NODE, BASE, Type.DATA, number, body)
+        place.type_in(hdlc.frame(bytes([hdlc.PACKET_ACK, number, hdlc.DISPATCH_MESSAGE]) + message.pack()))
+        # The line's ACK comes before the packet is sent; the next one is whole before that has ended.
+        while not (place.packets_in(0.0005)):
+            assert place.station.time_s < 0.2
+    place.air.run(0.05)
+    sent = [frame.data for frame in place.air.frames() if frame.sender is place.station]
+    assert len(sent) == 2 and all(body in frame for body, frame in zip(bodies, sent, strict=True))
+
+
 K = KEY.hex()
 B = BLOCKS[:16].hex()
 
@@ -215,3 +230,123 @@ def test_send_answers_with_its_exit_status(tmp_path: Path, capsys: pytest.Captur
     ):
         assert run(["send", *wrong]) == 2
         assert sentence in capsys.readouterr().err
+
+
+# --- In a window -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("packet_bytes", "window"), [(8, 1), (8, 16), (48, 1), (48, 6), (40, 16)])
+def test_packets_in_a_window_bring_the_same_results(packet_bytes: int, window: int) -> None:
+    data = (BLOCKS + ESCAPES) * 4
+    sent = Station().send(Text(KEY, data), packet_bytes, window)
+    assert sent.valid and sent.result[:32] == CIPHERTEXTS
+    # START; each packet once; and an ACK a burst of results.
+    packets = -(-len(data) // packet_bytes)
+    assert (sent.packets, sent.retries) == (1 + packets + -(-packets // window), 0)
+
+
+def test_whole_buffer_in_a_window_is_encrypted() -> None:
+    place = Station("xtea")
+    # 21 packets and a rest of 16 bytes.
+    data = bytes(i * 7 % 256 for i in range(place.buffer_bytes))
+    assert place.send(Text(KEY, data), 48, 16).valid
+    # Again, and by stop-and-wait behind it: nothing is left of the burst.
+    assert place.send(Text(KEY, BLOCKS), 48, 16).valid
+    assert place.send(Text(KEY, BLOCKS)).valid
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_a_window_survives_losses_and_sends_again_what_is_missing_alone(seed: int) -> None:
+    data = bytes(i * 11 % 256 for i in range(320))
+    sent = Station(seed=seed, frame_loss=0.3).send(Text(KEY, data), 16, 5)
+    assert sent.valid
+    assert sent.retries > 0
+
+
+def test_a_window_takes_less_of_the_node_than_stop_and_wait() -> None:
+    data = BLOCKS * 4
+    ways = [Station(frame_loss=0.1).send(Text(KEY, data), *way) for way in ((8, 0), (8, 8), (48, 6))]
+    assert [round(w.node_j, 9) for w in ways] == sorted((round(w.node_j, 9) for w in ways), reverse=True)
+    for w in ways:
+        # Listening takes 7.4 mA of the CC1000 (SWRS048), sending at most 10.4 mA; the chip 8 mA awake, idle less.
+        assert 3.0 * 0.0074 * w.time_s * 0.95 < w.node_radio_j < 3.0 * 0.0104 * w.time_s
+        assert w.node_radio_j < w.node_j < w.node_radio_j + 3.0 * 0.009 * w.time_s
+
+
+def test_node_that_dies_in_a_burst_is_told() -> None:
+    place = Station()
+    place.air.place(place.node, 5000, 0)
+    with pytest.raises(base.NoAnswerError, match="segment 0 of the start was sent 11 times"):
+        place.send(Text(KEY, BLOCKS), 16, 2)
+    place = Station()
+    started = len(BLOCKS).to_bytes(2) + bytes([16, 2]) + KEY
+    assert place.deliver(Type.START, 0, started) is None
+    place.air.place(place.node, 5000, 0)
+    with pytest.raises(base.NoAnswerError, match="node does not answer: packet 1 of the data was sent 11 times"):
+        place._deliver_in_bursts([BLOCKS[:16], BLOCKS[16:]], 2)
+    place = Station()
+    assert place.deliver(Type.START, 0, started) is None
+    place.station.power_cut()
+    with pytest.raises(base.NoAnswerError, match="base station does not answer on its serial port: packet 0"):
+        place._deliver_in_bursts([BLOCKS[:16], BLOCKS[16:]], 2)
+
+
+def test_node_itself_refuses_a_burst_that_it_cannot_take() -> None:
+    place = Station()
+    assert "no start came before the burst" in refusal(place, Type.DATA_ENDS, 0, bytes(8))
+    for size, packet_bytes, window, sentence in (
+        (1040, 16, 4, "longer than its buffer of 128 segments"),
+        (0, 16, 4, "no whole number of blocks of 16 bytes"),
+        (24, 16, 4, "no whole number of blocks of 16 bytes"),
+        (32, 0, 4, "packets of 8 to 48 bytes in eights, and windows of 1 to 16"),
+        (32, 12, 4, "packets of 8 to 48 bytes in eights"),
+        (32, 56, 4, "packets of 8 to 48 bytes in eights"),
+        (32, 16, 0, "windows of 1 to 16"),
+        (32, 16, 17, "windows of 1 to 16"),
+    ):
+        assert sentence in refusal(place, Type.START, 0, size.to_bytes(2) + bytes([packet_bytes, window]) + KEY)
+    assert "takes a key of 16 bytes" in refusal(place, Type.START, 0, (32).to_bytes(2) + bytes([16, 2]) + KEY[:8])
+    assert place.deliver(Type.START, 0, (40 * 16).to_bytes(2) + bytes([16, 2]) + KEY) is None
+    before = place.node.read("buffer")
+    # Beyond the data, of another length, and further ahead than any window.
+    assert "packets of 8 to 16 bytes" in refusal(place, Type.DATA_ENDS, 40, bytes(16))
+    assert "packets of 8 to 16 bytes" in refusal(place, Type.DATA_ENDS, 0, bytes(8))
+    with pytest.raises(base.NoAnswerError):
+        place.deliver(Type.DATA_ENDS, 18, bytes([7] * 16))
+    assert place.node.read("buffer") == before
+    assert place.send(Text(KEY, BLOCKS), 16, 2).result == CIPHERTEXTS
+
+
+def test_a_window_s_ack_says_what_its_receiver_has() -> None:
+    rng = random.Random(1)
+    for _ in range(200):
+        packets = rng.randrange(1, 40)
+        there, came = set[int](), base.Window(packets)
+        while not came.whole:
+            packet = rng.choice(came.due(base.WINDOW_MAX))
+            came.take(packet)
+            there.add(packet)
+            assert {p for p in range(packets) if came.has(p)} == there
+            told = base.Window(packets)
+            assert told.read(came.pack()) and told == came
+            assert not told.read(came.pack())
+        assert there == set(range(packets)) and came.due(16) == []
+    assert not base.Window(3).read(bytes([4, 0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (("--packet", "16"), "stop-and-wait has segments of 8 bytes; more go in a window"),
+        (("--packet", "56", "--window", "2"), "packets of 56 bytes: the node takes 8 to 48 bytes in eights"),
+        (("--packet", "12", "--window", "2"), "packets of 12 bytes"),
+        (("--window", "17"), "a window holds 1 to 16 packets"),
+        (("--window", "-1"), "a window holds 1 to 16 packets"),
+    ],
+)
+def test_wrong_packets_and_windows_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, ...], sentence: str
+) -> None:
+    path = str(written(tmp_path, K, B))
+    assert run(["send", path, *asked]) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())

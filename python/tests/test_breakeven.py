@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Whether coupons pay: the year of the fleet's engine beside the closed loop, its edges, and what is said."""
+"""Break-even of coupons: the year of the fleet's engine beside the closed loop, its edges, and what is said."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What `simulate --functions` and `--window` add to a run, and the tracked figures of loop and fleet."""
+"""Additions of `simulate --functions` and `--window` to a run, and the tracked figures of loop and fleet."""
 
 from __future__ import annotations
 

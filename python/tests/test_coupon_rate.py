@@ -12,7 +12,6 @@ import pytest
 from conftest import Cli, require
 from sunseal import boards, coupon_rate
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
 
 
 @pytest.fixture(scope="module")
@@ -49,25 +48,6 @@ def test_rates_follow_power_and_then_latency_as_the_formula_says(sunseal: Cli, t
         assert at_rail_w == pytest.approx(found[joules] / found[seconds])
         assert scarce[kind]["usable_w"] < at_rail_w < plenty[kind]["usable_w"]
     assert "From the closed loop" in page.read_text() and "<svg" in picture.read_text()
-
-
-@pytest.mark.parametrize("share", [0.5, 1.2])
-def test_after_starvation_a_coupon_answers_at_the_start(built: None, share: float) -> None:
-    weights = measuring.PowerSet(boards.DEFAULT_POWER, coupon_rate.BOARD)
-    whole, use = (
-        measuring.measure(name, board=coupon_rate.BOARD, freq_hz=coupon_rate.FREQ_HZ, vcc_v=coupon_rate.VCC_V)
-        for name in (coupon_rate.WHOLE, coupon_rate.USE)
-    )
-    light_w = coupon_rate.RECOVERY_FACTOR * coupon_rate.harvested_w(whole.energy_j / whole.time_s)
-    r = coupon_rate._recover(share, light_w, whole.energy_j, weights)
-    # The program begins a few milliseconds behind the output's start.
-    assert r.store_s == pytest.approx(r.on_s + use.time_s, abs=0.015)
-    if share < 1:
-        # Each charge ends before the signature does: an operation that is cut off is none.
-        assert r.none_s is None and r.none_brown_outs >= coupon_rate.RECOVERY_CHARGES - 1
-        assert r.sentence.endswith("with coupons left, and never without")
-    else:
-        assert r.none_s == pytest.approx(r.on_s + whole.time_s, abs=0.05) and r.none_brown_outs == 0
 
 
 def test_power_that_leaves_nothing_is_refused(sunseal: Cli, built: None) -> None:

@@ -155,7 +155,7 @@ def test_the_report_opens_in_a_browser_and_fits(played: tuple[Path, dict[str, An
 
 
 ON = "e => [e.scrollWidth <= e.clientWidth, e.firstChild.data.some(t => t.type === 'sankey')]"
-"""Of a chart's frame: whether it shows all of it, and whether that is a picture of flows."""
+"""Questions to a chart's frame: whether it shows all of it, and whether that is a picture of flows."""
 
 
 def contrast(a: str, b: str) -> float:

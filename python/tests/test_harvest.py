@@ -242,7 +242,7 @@ def test_a_latitude_has_its_seasons() -> None:
 
 
 def test_a_panel_that_is_tilted_away_from_the_noon_is_told_so() -> None:
-    """Where nobody says so it looks south: on the southern half of the earth it gets less than lying flat."""
+    """A panel of which nobody says so looks south: on the southern half of the earth it gets less than lying flat."""
     panel = Panel.load(PANEL)
     south, flat, north = (
         clear_sky(-33.9, panel=panel, clearness=1.0, tilt_deg=tilt, azimuth_deg=azimuth)

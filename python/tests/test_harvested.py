@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What harvesters recorded, climate files and indoor light: read, checked, written for the engine and for Shepherd."""
+"""Recordings of harvesters, climate files and indoor light: read, checked, written for the engine and for Shepherd."""
 
 from __future__ import annotations
 

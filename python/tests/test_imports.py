@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What is loaded when, told by `sys.modules`, and names that must not collide."""
+"""Modules that are loaded, and when, told by `sys.modules`, and names that must not collide."""
 
 from __future__ import annotations
 

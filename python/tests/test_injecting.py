@@ -381,7 +381,7 @@ def test_an_accumulator_of_which_a_program_sets_only_what_it_uses_is_no_noise(bu
 
 
 def test_a_store_that_the_mpu_refuses_is_not_taken_for_one(build: Build) -> None:
-    """What lies in a refused word survives, and is read."""
+    """The value in a refused word survives, and is read."""
     refused = """
         mov #0xA500, &0x05A0
         mov #0, &0x05A6

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What explains or clears a program says so when it cannot: loops of resets, coverage without lines, call stacks."""
+"""Instruments that explain or clear a program say so when it cannot: loops of resets, coverage without lines, call
+stacks."""
 
 from __future__ import annotations
 

@@ -82,7 +82,8 @@ def test_thresholds_and_the_traces_foretold_are_those_of_the_formulas() -> None:
 
 @pytest.mark.parametrize("traces", [4, 10])
 def test_few_traces_of_nothing_do_not_differ(traces: int) -> None:
-    """Of so few, t of some of 9,000 samples is above what the normal distribution allows where nothing leaks."""
+    """With so few traces t of some of 9,000 samples is above what the normal distribution allows where nothing
+    leaks."""
     rng = np.random.default_rng(traces)
     t = attacking.welch([(rng.normal(0, 1, (traces, 9000)).astype(np.float32), np.arange(traces) % 2 == 1)])
     test = leakage.Test("key", traces, t)

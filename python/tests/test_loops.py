@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Cli
-from sunseal.loop.simulation import Played, play_tables
+from sunseal.loop.simulation import Played, duty_scenario, play, play_tables
 
 BOARD = "msp430fr5994-launchpad"
 PULSES = [{"lasts_s": 0.01, "current_a": 0.016}, {"lasts_s": 29.99, "current_a": 5e-6}]
 BRIGHT = {"constant_w": 1e-3}
 
 
-def play(duration_s: float, supply: dict[str, Any], steps: list[dict[str, float]], **more: Any) -> Played:
+def rounds(duration_s: float, supply: dict[str, Any], steps: list[dict[str, float]], **more: Any) -> Played:
     if "cell" not in supply:
         supply = {"charger": "ti-bq25570", **supply}
         more.setdefault("harvest", BRIGHT)
@@ -47,9 +48,9 @@ def play(duration_s: float, supply: dict[str, Any], steps: list[dict[str, float]
 def test_cycles_at_once_do_what_they_do_one_by_one(
     duration_s: float, supply: dict[str, Any], steps: list[dict[str, float]], harvest: dict[str, Any]
 ) -> None:
-    """What lies in a window is told step by step, and so is played step by step."""
-    at_once = play(duration_s, supply, steps, harvest=harvest).record
-    each = play(duration_s, supply, steps, harvest=harvest, output={"points": 7, "window": [0.0, duration_s]}).record
+    """Cycles in a window are told step by step, and so is played step by step."""
+    at_once = rounds(duration_s, supply, steps, harvest=harvest).record
+    each = rounds(duration_s, supply, steps, harvest=harvest, output={"points": 7, "window": [0.0, duration_s]}).record
     assert at_once["repeated"]["cycles"] > 50 and "repeated" not in each
     assert abs(at_once["starts"] - each["starts"]) <= 1 and abs(at_once["brown_outs"] - each["brown_outs"]) <= 1
     assert at_once["operations"] == each["operations"]
@@ -69,11 +70,11 @@ def test_a_coin_cell_is_played_to_its_first_cut_and_past_its_end() -> None:
     """132,000 rounds, then a start each millisecond for a year: both end, and meet the same first cut."""
     steps = [{"lasts_s": 0.01, "current_a": 0.016}, {"lasts_s": 29.99, "current_a": 2e-4}]
     supply = {"cell": "panasonic-cr2354", "output": "direct", "v_cut_v": 2.3, "v_on_v": 2.4}
-    whole = play(3e7, supply, steps).record
+    whole = rounds(3e7, supply, steps).record
     assert whole["simulated_s"] == pytest.approx(3e7) and whole["brown_outs"] > 1_000_000
-    cut = play(3e7, supply, steps, until="first-cut").record
+    cut = rounds(3e7, supply, steps, until="first-cut").record
     assert cut["brown_outs"] == 1 and cut["simulated_s"] == cut["first_cut_s"] == whole["first_cut_s"]
-    each = play(3e7, supply, steps, until="first-cut", output={"points": 7, "window": [0.0, 3e7]}).record
+    each = rounds(3e7, supply, steps, until="first-cut", output={"points": 7, "window": [0.0, 3e7]}).record
     assert each["first_cut_s"] == pytest.approx(cut["first_cut_s"], abs=30.1)
 
 
@@ -89,7 +90,7 @@ def test_what_would_get_a_load_past_its_cut_does() -> None:
     }
 
     def record(**other: float) -> dict[str, Any]:
-        return play(200.0, {**own, **other}, steps).record
+        return rounds(200.0, {**own, **other}, steps).record
 
     told = record()["stuck"]
 
@@ -109,6 +110,68 @@ def test_what_would_get_a_load_past_its_cut_does() -> None:
         does = record(**{key: figure(name)})
         assert "stuck" not in does and does["operations"] > 0, (key, told)
         assert "stuck" in record(**{key: figure(name) + worse}), (key, told)
+
+
+FIRMWARE = Path(__file__).parents[2] / "firmware/build"
+
+
+def node(duration_s: float, light_w: float = 1.8e-3, **supply: float) -> dict[str, Any]:
+    """Play the node's program behind a store of 75 ohm, in a light that never carries its transmission."""
+    told = {
+        "name": "lives",
+        "board": BOARD,
+        "firmware": str(FIRMWARE / BOARD / "mpy-32/node-p256.elf"),
+        "seed": 1,
+        "duration_s": duration_s,
+        "power": {"vcc_v": 1.9},
+        "supply": {
+            "charger": "ti-bq25570",
+            "output": "ti-bq25570",
+            "capacitor": "kemet-fc0h105zf",
+            "capacitance_f": 0.05,
+            "esr_ohm": 75.0,
+            "v_on_v": 2.3,
+            "v_cut_v": 1.98,
+            "initial_v": 2.0,
+            **supply,
+        },
+        "harvest": {"constant_w": light_w},
+        "node": {"node_id": "53756e7365616c02", "mode": "both", "period_s": 300},
+    }
+    record = play_tables(told).record
+    assert record["energy"]["balance_rel"] < 1e-6
+    return record
+
+
+def test_a_node_that_never_gets_past_its_radio_is_told() -> None:
+    """The voltage that it is said to need carries its first packets, two hundredths of it less do not."""
+    stuck = node(1e6)
+    told = stuck["stuck"]
+    assert stuck["simulated_s"] < 400 and stuck["messages"]["sent"] == {} and stuck["brown_outs"] < 200
+    assert "first transmission" in told and "behind 75.000 ohm, and starts at 2.300 V" in told
+    needs_v = float(re.search(r"needs ([0-9.]+) V", told)[1])  # type: ignore[index]
+    for share, sent in ((1.0, {"ENROL": 3}), (0.98, {})):
+        does = node(3.0, v_on_v=2.0, initial_v=round(needs_v * share, 3))
+        assert does["messages"]["sent"] == sent, share
+
+
+def test_a_node_that_gets_on_in_time_is_played() -> None:
+    """Behind 155 cuts the store has filled, and the node comes through: nothing is told before."""
+    record = node(400.0, 8e-3, v_on_v=2.8, v_cut_v=2.5)
+    assert "stuck" not in record
+
+
+def test_a_computation_that_no_life_ends_is_told() -> None:
+    """A signature of 4.9 M cycles on a store that holds 0.47 M of them: each life begins it anew."""
+    supply = {"charger": "ti-bq25570", "output": "ti-tps7a02", "capacitor": "tantalum-330u", "v_on_v": 3.3}
+    lives = {"initial_v": 0.0, "v_cut_v": 2.7, **supply}
+    harvest = {"constant_w": 1.2e-3}
+    small = duty_scenario("ecdsa-secp160r1-sign", board="telosb", freq_hz=6_000_000, supply=lives, harvest=harvest)
+    record = play(small).record
+    assert "never gets past what it computes" in record["stuck"] and record["simulated_s"] < 600
+    large = {**lives, "capacitor": "capxx-hw203"}
+    bears = duty_scenario("ecdsa-secp160r1-sign", board="telosb", freq_hz=6_000_000, supply=large, harvest=harvest)
+    assert "stuck" not in play(bears).record
 
 
 def test_a_load_that_no_store_starts_is_told_in_no_time(sunseal: Cli, tmp_path: Any) -> None:

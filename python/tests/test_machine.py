@@ -6,14 +6,13 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sunseal
-from conftest import Cli
+from conftest import ONE_OF_EACH_CHIP, Cli, bench
 from sunseal import Machine, SunsealError, boards
 
 SHA = "bench-sha256-hash"
@@ -158,23 +157,10 @@ def test_a_cut_loses_ram_and_keeps_flash(machine: Machine) -> None:
     assert machine.run(until="main").kind == "pc"
 
 
-@pytest.mark.parametrize(
-    "board",
-    [
-        "telosb",
-        "msp430f5438a-anagear",
-        "msp430fr5969-launchpad",
-        "msp430fr5994-launchpad",
-        "msp430fr6989-launchpad",
-        "micaz",
-        "msp432p401r-launchpad",
-        "nucleo-l476rg",
-    ],
-)
+@pytest.mark.parametrize("board", ONE_OF_EACH_CHIP)
 def test_a_cut_of_no_length_is_a_long_one_for_ram(board: str) -> None:
-    m = Machine(board, boards.firmware_path(board, boards.variant((), board), "bench-sha256-hash"))
-    facts = tomllib.loads((boards.home() / "data" / "devices" / f"{m.device}.toml").read_text())
-    ram = next(region["start"] for region in facts["memory"] if region["kind"] == "ram")
+    m = bench(board)
+    ram = next(region["start"] for region in boards.device(m.device)["memory"] if region["kind"] == "ram")
     m.write(ram, b"\xaa" * 64)
     m.power_cut()
     m.power_on(5)

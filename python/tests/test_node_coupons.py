@@ -51,7 +51,7 @@ class Bench:
         return self.machine.registers[f"R{number if self.arm else 12 + number}"] & (0xFFFFFFFF if self.arm else 0xFFFF)
 
     def back(self) -> int:
-        """Where a function returns to, at its first instruction."""
+        """Find where a function returns to, at its first instruction."""
         if self.arm:
             return self.machine.registers["LR"] & ~1
         return int.from_bytes(self.machine.read(self.machine.registers["SP"], 2), "little")
@@ -89,7 +89,7 @@ class Bench:
         key.verify(utils.encode_dss_signature(r, s), hashed, ec.ECDSA(utils.Prehashed(hashes.SHA256())))
 
     def seconds(self, name: str) -> float:
-        """How long a call takes from here; the machine is left as it was."""
+        """Time a call from here; the machine is left as it was."""
         before = self.machine.snapshot()
         self.machine.run(until=name, time_s=8000.0)
         began_s = self.machine.time_s

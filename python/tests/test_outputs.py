@@ -44,7 +44,7 @@ CHEAP: dict[str, list[str]] = {
 
 @dataclasses.dataclass
 class Odd:
-    """What JSON has no word for."""
+    """Object for which JSON has no word."""
 
     odd: complex
 
@@ -73,7 +73,7 @@ def test_every_output_has_a_schema_and_a_command() -> None:
 
 
 def test_hardware_is_told_as_published() -> None:
-    """What takes yosys to make: the rows as `hdl size` and `hdl energy` have them."""
+    """Rows that take yosys to make, as `hdl size` and `hdl energy` have them."""
     row = {"design": "xtea", "target": "gates", "value": 1.0, "unit": "gates", "estimate": None, "goal": 100.0}
     energy = asic.Energy("xtea", "osu018", 16, 100, 10, {"switching": 1e-12}, 1e-13, 1e-13, 1e-11).to_dict()
     assert hdl.judged([row]).passed

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import Cli
+from conftest import Cli, put
 from sunseal import _engine, boards, part_files, part_fitting, places
 from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
@@ -41,20 +41,6 @@ rechargeable = false
 v_end_V = 2.9
 source = "ours"
 """
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory and a user's data directory of one's own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    return tmp_path
-
-
-def put(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
 
 
 def cap(folder: Path, name: str, farads: float) -> Path:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sunseal as package
-from conftest import Cli, refused
+from conftest import Cli, put, refused
 from sunseal import _engine, boards
 from sunseal.errors import SunsealError
 from sunseal.planner import asleep, radio, sensors
@@ -20,20 +20,6 @@ from sunseal.planner import plan_supplies as supplies
 GLIMPSE = {"periodic": {"on_w": 1e-3, "period_s": 1e6, "on_s": 1.0}}
 """Light from which a node could start, and that is gone."""
 PULSE = [{"lasts_s": 0.01, "current_a": 5e-3}, {"lasts_s": 600.0, "current_a": 1e-6}]
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory and a user's data directory of one's own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    return tmp_path
-
-
-def put(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
 
 
 def played(supply: dict[str, Any], duration_s: float = 86_400.0, **more: Any) -> dict[str, Any]:
@@ -112,7 +98,7 @@ def test_a_chip_that_cannot_be_is_a_sentence(here: Path, sunseal: Cli, kind: str
 
 
 def told_of_boards(names: list[str]) -> dict[str, Any]:
-    """What each board draws asleep and pays for a message."""
+    """Tell what each board draws asleep and pays for a message."""
     found: dict[str, Any] = {}
     for board in names:
         vcc_v = float(boards.board(board)["power"]["vcc_v"])

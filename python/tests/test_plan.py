@@ -268,7 +268,7 @@ ONE_PANEL = {
     "harvesters": ["anagear-an1010", "ti-bq25504", "ti-bq25570", "spv1050"],
     "converters": ["ti-bq25570", "ti-tps7a02", "mcp1700"],
 }
-"""Of the catalogue's supplies a few of each kind: an engine's year for each takes its time."""
+"""A few of each kind of the catalogue's supplies: an engine's year for each takes its time."""
 
 
 @SLOW
@@ -818,7 +818,8 @@ def test_data_are_priced_by_blocks(firmware: None) -> None:
 
 
 def test_an_edge_is_an_edge(frame: pd.DataFrame) -> None:
-    """What fails the energy by three per cent alone is told how to live; a load above what a supply gives fails."""
+    """A plan that fails the energy by three per cent alone is told how to live; a load above what a supply gives
+    fails."""
     everything = field(frame, climate={"constant_w": 2e-5})
     judged = dict(everything.judged())
     most = {i: float(j.margin[j.all_but("energy")].max(initial=-1.0)) for i, j in judged.items()}

@@ -84,7 +84,7 @@ def test_cycles_and_joules_add_up(analyze: Analyze) -> None:
 
 
 def test_runs_that_go_other_ways_are_joined_to_what_holds_in_each(analyze: Analyze, tmp_path: Path) -> None:
-    """What only an odd message wants is independent in that run, and no coupon for any message can count on it."""
+    """Work that only an odd message wants is independent in that run, and no coupon for any message can count on it."""
     odd, even = tmp_path / "odd.txt", tmp_path / "even.txt"
     odd.write_text(f'message = "{"01" * N}"\n')
     even.write_text(f'message = "{"02" * N}"\n')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What the tables of `reproduce` are computed with."""
+"""Arithmetic of the tables of `reproduce`."""
 
 from __future__ import annotations
 

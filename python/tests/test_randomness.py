@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Cli, refused, require
-from sunseal import boards
+from sunseal import boards, published
 from sunseal.errors import SunsealError
 from sunseal.measurement import estimators, randomness
 
@@ -258,3 +258,15 @@ def test_packages_that_are_not_there_are_named_before_anything_runs(
     done = sunseal("coupon", "randomness", "--generator", "sram_sha256")
     assert done.status == 2
     assert "pip install 'sunseal[randomness]'" in " ".join(done.err.split())
+
+
+@PACKAGES
+def test_a_paper_s_claim_that_all_pass_stands_beside_what_ours_fail() -> None:
+    _built("sram_aes_folded")
+    (table,) = (t for name, (_, t) in published._tables().items() if name == "suslowicz2017/section-4.3.1")
+    rows = {r["generator"]: r for r in table["row"]}
+    # What ends in a cipher passes whatever goes in; a bias that Von Neumann leaves does not.
+    folded, biased = (published._row(BOARD, table, rows[name], None) for name in ("sram_aes_folded", "sram_xor32cvn"))
+    assert (folded.published, folded.ours, folded.verdict) == (0, 0, published.AGREES)
+    assert biased.ours and biased.ours >= 2 and biased.verdict == published.DIFFERS
+    assert "fails frequency" in biased.note

@@ -62,7 +62,7 @@ def test_lms_accepts_its_own_signature_and_nothing_near_it() -> None:
 
 
 def test_aes128_schedule_of_fips_197() -> None:
-    """Appendix A.1."""
+    """Expand the key of appendix A.1."""
     schedule = references.aes128_schedule(bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c"))
     assert schedule[16:32].hex() == "a0fafe1788542cb123a339392a6c7605"
     assert schedule[-16:].hex() == "d014f9a8c9ee2589e13f0cc8b6630ca6"

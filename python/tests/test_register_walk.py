@@ -1,44 +1,22 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every register that the data name is answered by a block, and what is told as a gap says so when it is touched."""
 
-import tomllib
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from sunseal import Machine, boards
+from conftest import ONE_OF_EACH_CHIP, bench
+from sunseal import boards
 from sunseal._engine import EngineError
 from sunseal.kit import registers
 
-BOARDS = (
-    "telosb",
-    "msp430f5438a-anagear",
-    "msp430fr5969-launchpad",
-    "msp430fr5994-launchpad",
-    "msp430fr6989-launchpad",
-    "micaz",
-    "msp432p401r-launchpad",
-    "nucleo-l476rg",
-)
-"""One of each chip."""
 NO_CLOCK = "whose clock is off; set bit"
-"""What an STM32 says of a block that a program has not enabled: the register is there."""
+"""Words of an STM32 about a block that a program has not enabled: the register is there."""
 MEMORY = ("Mailbox and flash boot override", "TLV calibration words")
 """Gaps in memory, which reads as erased: the boot code's look at the one, what the maker wrote into the other."""
 
 
-def _machine(board: str) -> Machine:
-    return Machine(board, boards.firmware_path(board, boards.variant((), board), "bench-sha256-hash"))
-
-
-def _facts(device: str) -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parents[2] / "data" / "devices" / f"{device}.toml").read_text())
-
-
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", ONE_OF_EACH_CHIP)
 def test_a_register_of_the_data_is_answered_by_its_block(board: str) -> None:
-    m = _machine(board)
+    m = bench(board)
     silent = []
     for block in registers.blocks(m.device):
         for register in block.registers:
@@ -51,10 +29,10 @@ def test_a_register_of_the_data_is_answered_by_its_block(board: str) -> None:
     assert not silent, "\n".join(silent)
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", ONE_OF_EACH_CHIP)
 def test_a_gap_that_is_touched_names_itself(board: str) -> None:
-    m = _machine(board)
-    gaps = [gap for gap in _facts(m.device)["gap"] if "start" in gap and gap["name"] not in MEMORY]
+    m = bench(board)
+    gaps = [gap for gap in boards.device(m.device)["gap"] if "start" in gap and gap["name"] not in MEMORY]
     assert gaps
     bits = {"msp430": 16, "atmega": 8}.get(m.device[:6], 32)
     for gap in gaps:

@@ -56,7 +56,7 @@ PORT = re.compile(r"P(\d+|[A-F])(IN|OUT|DIR|REN|DS|SEL[01C]?|IES|IE|IFG)")
 
 @dataclass
 class Told:
-    """What somebody else says of a device."""
+    """Registers of a device as somebody else has them."""
 
     places: list[Places] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a loss of power takes from registers, chip by chip: a program sets them, and looks at them when it starts again.
+"""Registers behind a loss of power, chip by chip: a program sets them, and looks at them when it starts again.
 
 Reset values: SLAU208, SLAU367, SLAU049, SLAU356 and 2467X, the registers' tables of each chapter.
 """
@@ -27,13 +27,13 @@ class Chip:
     ram: int
     watchdog: int
     set_up: str
-    """Sets the registers."""
+    """Code that sets the registers."""
     registers: dict[str, tuple[int, int, int]]
     """Address, what it holds when it is set, and what behind a loss of power, by name."""
     product: int
     """Address of the multiplier's low word of results."""
     cause: int | None
-    """Address of SYSRSTIV."""
+    """Address of SYSRSTIV, if it has one."""
 
 
 MULTIPLY = """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What would have to give way, asked again: what is told does, and a step less does not."""
+"""Relaxations, asked again: what is told does, and a step less does not."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_in_the_dark_the_engines_days_are_told(firmware: None) -> None:
 
 
 def test_branches_are_told_what_does(firmware: None) -> None:
-    """Of a store of several branches the hourly year is the kinder one: what it told did not do."""
+    """On a store of several branches the hourly year is the kinder one: what it told did not do."""
     store = {"harvesters": ["anagear-an1010"], "capacitors": ["supercap-0f47-branches"]}
     climate = {"shading": 0.001, "survive": 0.97}
     asked = harvested("msp430fr5994-launchpad", "ecdsa-p256-sign", 300.0, climate, **store)

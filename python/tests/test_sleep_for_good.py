@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a chip does, and draws, while its CPU sleeps for good."""
+"""Doings of a chip, and its current, while its CPU sleeps for good."""
 
 import pytest
 
@@ -27,5 +27,7 @@ def test_the_time_that_was_asked_for_passes_asleep_and_its_energy_is_given() -> 
 
 def test_without_a_time_it_ends_where_it_sleeps_for_good() -> None:
     bench = _bench()
-    assert bench.run().why == "halted"
+    ended = bench.run()
+    assert ended.why == "halted"
+    assert ": the CPU sleeps (lpm4) with GIE in SR clear" in ended.detail
     assert bench.time_s < 0.5

@@ -61,7 +61,7 @@ MEMORY = {
     "msp430f5438a-anagear": ("0x5c00", "0x1c00", "0xfffe"),
     "msp432p401r-launchpad": ("0x400", "0x20000000", "0"),
 }
-"""Where code, RAM and the vector of the reset begin."""
+"""Addresses where code, RAM and the vector of the reset begin."""
 BOARDS = ["msp430f5438a-anagear", "micaz", "msp432p401r-launchpad"]
 
 

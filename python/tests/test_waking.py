@@ -21,13 +21,13 @@ DAY_S = 86_400.0
 
 @dataclass(frozen=True)
 class Scene:
-    """What a run and its server say."""
+    """Account of a run and of its server."""
 
     record: dict[str, Any]
     events: list[dict[str, Any]]
 
     def times_s(self, kind: str) -> list[float]:
-        """When the server took in what of this kind it accepted, or, without a verdict, took in at all."""
+        """List when the server took in what of this kind it accepted, or, without a verdict, took in at all."""
         return [e["time_us"] / 1e6 for e in self.events if e["kind"] == kind and e["verdict"] in (0, None)]
 
     @property

@@ -35,7 +35,7 @@ def _built() -> None:
 
 TRIALS = {name: oracle.trial(work) for name, work in boards.WORKLOADS.items()}
 LATER = {name for name, trial in TRIALS.items() if not trial.output_bytes and trial.refused is None}
-"""What leaves its result for another workload."""
+"""Workloads that leave their result for another."""
 
 
 @pytest.mark.parametrize("workload", sorted(boards.WORKLOADS))

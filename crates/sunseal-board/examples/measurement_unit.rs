@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What Mane's measurement unit (equations 3.1 and 3.2) would have read while our program signs:
-//! `cargo run --release -p sunseal-board --example measurement_unit [bench.elf]`.
+//! Readings that Mane's measurement unit (equations 3.1 and 3.2) would have taken while our program signs: `cargo run
+//! --release -p sunseal-board --example measurement_unit [bench.elf]`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

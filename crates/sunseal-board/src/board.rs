@@ -14,33 +14,33 @@ use sunseal_radio::RadioPart;
 
 use crate::BoardError;
 
-/// A board.
+/// Board as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
-    /// What scenarios and `--board` call the board: the name of its file, without `.toml`.
+    /// Name that scenarios and `--board` have for the board: the name of its file, without `.toml`.
     pub name: String,
     /// The board in words, for lists and reports.
     pub title: String,
-    /// Device of `data/devices`.
+    /// Name of a device of `data/devices`.
     pub device: String,
-    /// Document and place.
+    /// Document, and the place in it.
     pub source: String,
-    /// Whether a figure is unchecked.
+    /// True if a figure is unchecked: from memory, not from its document.
     #[serde(default)]
     pub recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    /// Reason for which a figure is an assumption of ours and of no document, and what would settle it.
     pub assumed: Option<String>,
-    /// How it is priced and supplied.
+    /// Price and supply of the board.
     pub power: BoardPower,
-    /// What harvests for it, where it does.
+    /// Harvester and store, where it has them.
     pub supply: Option<BoardSupply>,
-    /// What feeds it, where it has a battery.
+    /// Battery that feeds it, where it has one.
     pub battery: Option<BoardBattery>,
     /// Crystals in hertz by oscillator, `lfxt1_Hz`; 0: the place is empty.
     #[serde(default)]
     pub crystal: BTreeMap<String, u32>,
-    /// What was programmed into an AVR's fuses.
+    /// Bytes that were programmed into an AVR's fuses.
     pub fuses: Option<Fuses>,
     /// Its radio: key `part`, `message` where the part has several (by band), and the wires by the names
     /// that `sunseal_radio::attach` knows.
@@ -53,12 +53,12 @@ pub struct Board {
     pub pull: Vec<Pull>,
     /// The pin that is high during a measured operation.
     pub trigger: BoardTrigger,
-    /// Lamps by colour.
+    /// Pins of its lamps, by colour.
     #[serde(default)]
     pub leds: BTreeMap<String, String>,
-    /// How it sees its store.
+    /// Channel by which it sees its store.
     pub storage_sense: Option<StorageSense>,
-    /// Where it writes its log.
+    /// Serial module to which it writes its log.
     pub log: Option<BoardLog>,
     /// The I2C bus that it leads out, for sensors and memories on it.
     pub i2c: Option<BoardBus>,
@@ -66,44 +66,44 @@ pub struct Board {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Switch>")]
     pub timing: BTreeMap<String, Value>,
-    /// What is on it and not modelled.
+    /// Things that are on it and not modelled.
     #[serde(default)]
     pub absent: Vec<Absent>,
 }
 
-/// Price and supply.
+/// Power sets and voltage of the board.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardPower {
     /// Default power set of the device.
     pub set: String,
-    /// Default supply voltage.
+    /// Supply voltage unless another is asked for.
     pub vcc_v: f64,
     /// Power set of what the board draws beside its chip and its radio; none: nobody has measured it.
     pub residual: Option<String>,
 }
 
-/// What stands in place of a radio on a board, or in a scenario, that has none.
+/// Word that stands in place of a radio on a board, or in a scenario, that has none.
 pub const NO_RADIO: &str = "none";
 /// Parts of the supply.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardSupply {
-    /// Harvester of `data/parts`.
+    /// Name of a harvester of `data/parts`.
     pub harvester: String,
-    /// Capacitor of `data/parts`.
+    /// Name of a capacitor of `data/parts`.
     pub capacitor: String,
-    /// Panel of `data/parts`.
+    /// Name of a panel of `data/parts`.
     pub panel: String,
 }
 
-/// The battery.
+/// Battery of the board: a cell of the catalogue.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardBattery {
-    /// Cell of `data/parts`.
+    /// Name of a cell of `data/parts`.
     pub part: String,
-    /// Document and place.
+    /// Document, and the place in it.
     pub source: String,
 }
 
@@ -111,20 +111,20 @@ pub struct BoardBattery {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fuses {
-    /// Low byte.
+    /// Low byte of the fuses.
     pub low: u8,
-    /// High byte.
+    /// High byte of the fuses.
     pub high: u8,
-    /// Extended byte.
+    /// Extended byte of the fuses.
     pub extended: u8,
-    /// Document and place.
+    /// Document, and the place in it.
     #[serde(rename = "source")]
     #[schemars(with = "String")]
     _source: Ignored,
-    /// Whether it is unchecked.
+    /// True if it is unchecked: from memory, not from its document.
     #[serde(default, rename = "recalled")]
     _recalled: bool,
-    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    /// Reason for which a figure is an assumption of ours and of no document, and what would settle it.
     #[serde(default, rename = "assumed")]
     #[schemars(with = "Option<String>")]
     _assumed: Option<Ignored>,
@@ -154,17 +154,17 @@ impl<'de> Deserialize<'de> for Ignored {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pull {
-    /// Which.
+    /// Pin that is pulled.
     pub pin: String,
-    /// High.
+    /// True if it is pulled high.
     pub level: bool,
 }
 
-/// The trigger mark.
+/// Trigger mark of the board.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardTrigger {
-    /// Its pin.
+    /// Pin of the mark.
     pub pin: String,
 }
 
@@ -172,9 +172,9 @@ pub struct BoardTrigger {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StorageSense {
-    /// ADC channel.
+    /// Channel of the converter.
     pub adc_channel: u8,
-    /// Its pin.
+    /// Pin of that channel.
     pub pin: String,
     /// Pin that connects the divider while it is high.
     pub enable: String,
@@ -186,33 +186,33 @@ pub struct StorageSense {
     pub reference_v: f64,
 }
 
-/// The log.
+/// Serial interface of the log.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardLog {
-    /// Serial module.
+    /// Name of the serial module.
     pub serial: String,
 }
 
-/// A bus.
+/// Bus that the board leads out.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardBus {
-    /// Serial module.
+    /// Name of the serial module.
     pub serial: String,
 }
 
-/// What is on the board and not modelled.
+/// Thing that is on the board and not modelled.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
-    /// Its name.
+    /// Name of the thing.
     pub name: String,
-    /// What that means.
+    /// Consequence of its not being modelled.
     pub what: String,
 }
 
-/// Where programmers put an AVR's fuses.
+/// Address at which programmers put an AVR's fuses.
 const FUSES: u32 = 0x82_0000;
 
 impl Board {
@@ -281,7 +281,7 @@ impl Board {
         Ok(table)
     }
 
-    /// A part's name.
+    /// Name of the radio, if the board has one.
     #[must_use]
     pub fn radio_part(&self) -> Option<&str> {
         Some(self.radio.as_ref()?.get("part")?)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can be wrong with a board, its parts, or a program's run on it.
+//! Errors of a board, its parts, or a program's run on it.
 
 use sunseal_mcu::{DeviceError, ElfError, MachineError};
 use sunseal_power::{PartError, PowerError};
 
-/// Why a board could not be put together, or a program's trial on it did not come to its end.
+/// Reason for which a board could not be put together, or a program's trial on it did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum BoardError {
     /// The board's file is missing or cannot be used.
@@ -12,7 +12,7 @@ pub enum BoardError {
     Board {
         /// The board that was asked for.
         name: String,
-        /// Where in it, and what is wrong.
+        /// Place in it, and what is wrong there.
         reason: String,
     },
     /// The file of a part is missing or cannot be used.

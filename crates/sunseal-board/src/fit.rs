@@ -18,7 +18,7 @@ const GATEWAY_LOSS_DB: f64 = 60.0;
 /// Kinds of parts that can be wired to a chip: tables of the files in `data/parts`.
 const KINDS: [&str; 2] = ["radio", "fpga"];
 
-/// Where a board's antenna stands, and who hears it.
+/// Air in which a board's antenna stands, and who hears it.
 pub enum Antenna<'a> {
     /// Among others on a medium.
     On(&'a Medium, Position),
@@ -26,7 +26,7 @@ pub enum Antenna<'a> {
     Gateway(&'a Medium, Box<dyn Air>),
 }
 
-/// What is to be known of the parts that were fitted.
+/// Handles of the parts that were fitted.
 #[derive(Default)]
 pub struct Fitted {
     /// The handle of the board's radio, if one was fitted.

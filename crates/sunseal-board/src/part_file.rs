@@ -19,31 +19,31 @@ macro_rules! part_file {
         #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct PartFile {
-            /// What scenarios, boards and options call the part: the name of its file, without `.toml`.
+            /// Name that scenarios, boards and options have for the part: the name of its file, without `.toml`.
             pub name: String,
             /// The part in words, for lists and reports: maker, type, rating.
             pub title: String,
-            /// What to mind of the whole.
+            /// Remark on what to mind of the whole.
             pub note: Option<String>,
             /// Its mass, by which a plan may be bounded.
             pub mass_g: Option<f64>,
             /// The space that it takes, by which a plan may be bounded.
             pub volume_cm3: Option<f64>,
             $(#[doc = $doc] pub $kind: Option<$type>,)*
-            /// What the sheet prints of a chip whole, of which the file has the halves.
+            /// Figures that the sheet prints of a chip as a whole, of which the file has the halves.
             pub chip: Option<ChipPart>,
-            /// Where the tolerance's lower end is not the upper one's mirror.
+            /// Tolerance whose lower end is not the upper one's mirror.
             pub tolerance: Option<Tolerance>,
-            /// What is not modelled and traps.
+            /// Things that are not modelled and trap.
             #[serde(default)]
             pub gap: Vec<Gap>,
-            /// What is modelled in part.
+            /// Things that are modelled in part.
             #[serde(default)]
             pub partial: Vec<Partial>,
         }
 
         impl PartFile {
-            /// Whether a table says what it is.
+            /// True if a table says what it is.
             fn is_something(&self) -> bool {
                 [$(self.$kind.is_some()),*].contains(&true)
             }
@@ -67,27 +67,27 @@ part_file! {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
-    /// How far a part may lie below the figure.
+    /// Share by which a part may lie below the figure.
     pub low_rel: f64,
 }
 
-/// What is not modelled.
+/// Thing that is not modelled.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
     /// Register, mode or function.
     pub name: String,
-    /// Why it is not.
+    /// Reason for which it is not.
     pub why: String,
 }
 
-/// What is modelled in part.
+/// Thing that is modelled in part.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Partial {
     /// Register, mode or function.
     pub name: String,
-    /// What of it is missing.
+    /// Part of it that is missing.
     pub missing: String,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a board draws and allows: the power sets that speak for it, and the voltages and clocks of its device.
+//! Prices and limits of a board: the power sets that speak for it, and the voltages and clocks of its device.
 
 use sunseal_data::{Library, Room};
 use sunseal_mcu::{Device, Machine};
@@ -13,15 +13,15 @@ use crate::{Board, BoardError};
 /// Component of the ledger that stands for what a board draws beside its chip and its radio.
 pub const RESIDUAL: &str = "board";
 
-/// What a board's chip, its radio and what is left of it draw.
+/// Currents of a board's chip, of its radio and of what is left of it.
 pub struct Prices {
     /// Their power sets, the chip's first.
     pub model: PowerModel,
-    /// Whether one speaks for what the board draws beside chip and radio.
+    /// True if one speaks for what the board draws beside chip and radio.
     residual: bool,
 }
 
-/// What is in one state whenever the rail is up: a board's residual current, a radio that nothing drives.
+/// Consumers that are in one state whenever the rail is up: a board's residual current, a radio that nothing drives.
 #[derive(Debug)]
 pub(crate) struct Still {
     state: String,
@@ -59,7 +59,8 @@ impl Board {
         Ok(Device::load(&library.data().join("devices").join(file))?)
     }
 
-    /// What it draws: by the set `chip`, or the file's own, of its radio, of what is left, and of what hangs on it.
+    /// Prices of what it draws: by the set `chip`, or the file's own, of its radio, of what is left, and of what hangs
+    /// on it.
     ///
     /// # Errors
     /// If a set is not there, is not sound, or speaks for what another does.

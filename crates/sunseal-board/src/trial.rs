@@ -26,7 +26,7 @@ pub struct Moment {
     events: Vec<(String, u64)>,
 }
 
-/// What a machine and its coprocessors counted in a stretch of a run.
+/// Counts of a machine and its coprocessors in a stretch of a run.
 pub struct Counted {
     /// The books of the stretch alone.
     pub ledger: Ledger,
@@ -34,7 +34,7 @@ pub struct Counted {
     pub vocabulary: Vocabulary,
     /// Cycles of the CPU in it.
     pub cycles: u64,
-    /// How long it took.
+    /// Time that it took.
     pub time: Picos,
 }
 
@@ -50,7 +50,7 @@ impl Moment {
         Self { ledger: machine.ledger(), cycles, time, events: events.collect() }
     }
 
-    /// What was counted from `begin`, or from power-on, to here.
+    /// Counts from `begin`, or from power-on, to here.
     ///
     /// # Errors
     /// If `begin` is no earlier moment of the same machine.

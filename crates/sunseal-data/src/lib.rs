@@ -43,15 +43,15 @@ macro_rules! sourced {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$field])* pub $key: $type,)*
-            /// Document and place.
+            /// Document, and the place in it.
             pub source: String,
-            /// What whoever uses the figures should mind.
+            /// Remark that whoever uses the figures should mind.
             #[serde(default)]
             pub note: String,
-            /// Whether a figure is unchecked.
+            /// True if a figure is unchecked: from memory, not from its document.
             #[serde(default)]
             pub recalled: bool,
-            /// Why a figure is an assumption of ours and of no document, and what would settle it.
+            /// Reason for which a figure is an assumption of ours and of no document, and what would settle it.
             pub assumed: Option<String>,
         }
     };

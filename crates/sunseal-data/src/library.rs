@@ -46,7 +46,7 @@ impl Library {
         &self.data
     }
 
-    /// Where files of a room are looked for.
+    /// Folders in which files of a room are looked for.
     #[must_use]
     pub fn room(&self, room: &'static str) -> Room {
         let mut places = Vec::new();
@@ -126,7 +126,7 @@ impl Room {
         there.collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether a loose file is of this room, by what is in it or by what it extends.
+    /// True if a loose file is of this room, by what is in it or by what it extends.
     fn belongs(&self, path: &Path, depth: usize) -> bool {
         let Ok(text) = std::fs::read_to_string(path) else { return false };
         let Ok(file) = text.parse::<Table>() else { return false };
@@ -144,7 +144,7 @@ impl Room {
         })
     }
 
-    /// Why there is no file of a name.
+    /// Words for why there is no file of a name.
     #[must_use]
     pub fn missing(&self, name: &str) -> String {
         let known = self.names();

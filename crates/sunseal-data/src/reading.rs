@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// Why facts were not read: what is wrong, and in which file, if it came from one.
+/// Reason for which facts were not read: what is wrong, and in which file, if it came from one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{reason}", .path.as_ref().map_or(String::new(), |p| format!("{} ", p.display())))]
 pub struct NotRead {

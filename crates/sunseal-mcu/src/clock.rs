@@ -51,7 +51,7 @@ pub(crate) const STILL: Rate = (0, 1, None);
 /// wherever each begins, as rounding is done once, from the count of edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line {
-    /// When the source's edge 0 was.
+    /// Time of the source's edge 0.
     anchor_ps: u128,
     /// The edge that made tick `origin_ticks`, and when that was.
     origin_edge: u64,
@@ -103,12 +103,12 @@ impl Line {
         self.hz != 0
     }
 
-    /// What it was tuned to last.
+    /// Rate that it was tuned to last.
     pub fn rate(&self) -> Rate {
         (self.hz, self.div, self.jitter)
     }
 
-    /// When edge `edge` of the source happens.
+    /// Time of edge `edge` of the source.
     #[inline]
     fn edge_at(&self, edge: u64) -> u128 {
         let ps = self.anchor_ps + self.span_ps(edge);
@@ -133,7 +133,7 @@ impl Line {
         self.edge_of(k).map_or(Picos::MAX, |edge| Picos(self.edge_at(edge).max(self.origin_ps)))
     }
 
-    /// How long so many periods of the source take.
+    /// Duration of so many periods of the source.
     fn span_ps(&self, periods: u64) -> u128 {
         if self.period_ps != 0 {
             return u128::from(periods) * u128::from(self.period_ps);
@@ -153,12 +153,12 @@ impl Line {
         (wide + hz / 2) / hz
     }
 
-    /// How long so many ticks take; `None` at rest.
+    /// Duration of so many ticks; `None` at rest.
     pub fn lasting(&self, ticks: u64) -> Option<u128> {
         self.is_running().then(|| self.span_ps(ticks.saturating_mul(self.div.into())))
     }
 
-    /// How many whole periods of the source fit a time.
+    /// Number of whole periods of the source that fit a time.
     fn periods_in(&self, ps: u128) -> u64 {
         let hz = u64::from(self.hz);
         if let Ok(ps) = u64::try_from(ps) {
@@ -213,7 +213,7 @@ impl Line {
         self.origin_ps = self.edge_at(edge);
     }
 
-    /// Whether both come from one source, as far as lines tell.
+    /// True if both come from one source, as far as lines tell.
     pub fn shares(&self, hz: u32, jitter: Option<Jitter>) -> bool {
         self.hz != 0 && (self.hz, self.jitter) == (hz, jitter)
     }

@@ -43,7 +43,7 @@ pub struct UartByte {
     pub usci: String,
     /// The byte.
     pub byte: u8,
-    /// How long one of its bits took in picoseconds.
+    /// Duration of one of its bits in picoseconds.
     pub bit_ps: u128,
 }
 
@@ -77,6 +77,10 @@ pub(crate) struct Attached {
     selected: bool,
     driving: Vec<Pin>,
 }
+
+/// Share of its limit up to which a clock is run by permission: a choice of ours, so that a crystal of 8.192 MHz on a
+/// part for 8, or of 18.432 on one for 16, runs, and a slip of the digits does not.
+pub const OVERCLOCK: f64 = 1.25;
 
 /// The temperature of data sheets' figures.
 pub(crate) const ROOM_C: f64 = 25.0;
@@ -126,6 +130,8 @@ pub(crate) struct Common {
     pub pending_fault: Option<Fault>,
     /// The operating point is not allowed.
     pub illegal: Option<Fault>,
+    /// Clocks slightly above what data sheets allow are run.
+    pub overclocks: bool,
     pub watch: Option<Pin>,
     pub watched: Option<PinEdge>,
     pub log_pins: bool,
@@ -193,6 +199,7 @@ impl Common {
             sram: None,
             pending_fault: None,
             illegal: None,
+            overclocks: dev.overclocks(),
             watch: None,
             watched: None,
             log_pins: true,
@@ -206,7 +213,7 @@ impl Common {
         Picos(self.state.now_ps)
     }
 
-    /// How long ago the supply went away. A cut of no length is none that a supply makes: who lets no time pass says
+    /// Time since the supply went away. A cut of no length is none that a supply makes: who lets no time pass says
     /// nothing of it, and it counts as a long one, behind which nothing is left of RAM.
     pub fn off_time(&self) -> Picos {
         match self.now().since(Picos(self.state.off_since_ps)) {
@@ -231,6 +238,26 @@ impl Common {
         let percent =
             per_k * (self.state.temperature_c - ROOM_C) + per_v * (self.stepped_vcc_v() - 3.0);
         (f64::from(hz) * (1.0 + percent / 100.0)).round() as u32
+    }
+
+    /// Refuses a clock that exceeds its limit; none where it does not, or where it is run all the same by permission.
+    pub fn too_fast(
+        &mut self,
+        (mhz, max_mhz): (f64, f64),
+        addr: u32,
+        what: impl FnOnce() -> String,
+    ) -> Option<Fault> {
+        if mhz <= max_mhz {
+            return None;
+        }
+        let slightly = mhz <= max_mhz * OVERCLOCK;
+        if slightly && self.overclocks {
+            self.state.lints.note(LintKind::Overclocked, addr, 0);
+            return None;
+        }
+        let hint =
+            if slightly { ", or run it as a bench would by `--allow overclock`" } else { "" };
+        Some(Fault::device(addr, what() + hint))
     }
 
     /// A DMA controller has moved so many bytes.

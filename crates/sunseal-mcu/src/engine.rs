@@ -72,12 +72,16 @@ pub(crate) trait Chip: Sized {
 
     // ---- events
 
+    /// The bit of the core by which no interrupt at all ends a sleep, where it is clear.
+    fn interrupts_off(&self) -> Option<&'static str> {
+        None
+    }
     /// Whether anything inside the chip, or a part that is wired to it, may end the sleep.
     fn can_wake(&self) -> bool;
     /// Whether a level from outside may end it.
     fn pins_may_wake(&self) -> bool;
-    /// Whether the chip goes on with something that shows while the CPU sleeps for good: DMA moves bytes, a timer
-    /// moves pins, a byte leaves a serial interface.
+    /// True if the chip goes on with something that shows while the CPU sleeps for good: DMA moves bytes, a timer moves
+    /// pins, a byte leaves a serial interface.
     fn works_on(&self) -> bool {
         false
     }

@@ -23,7 +23,7 @@ pub mod resets;
 pub mod startup;
 
 pub use blocks::serial::heard;
-pub use common::{Probe, UartByte};
+pub use common::{OVERCLOCK, Probe, UartByte};
 pub use device::{Device, DeviceError};
 pub use elf::{Elf, ElfError, Sizes, SourceLine, Symbol};
 pub use error::MachineError;

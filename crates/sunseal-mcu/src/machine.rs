@@ -312,6 +312,24 @@ impl Machine {
         loops && !each!(self, e => e.chip.can_wake() || e.chip.sleeping())
     }
 
+    /// Reason for which the sleep that the CPU is in cannot end, a clause; none where it is awake, or something may wake it.
+    #[must_use]
+    pub fn asleep_for_good(&self) -> Option<String> {
+        let ends = each!(self, e => e.chip.can_wake() || e.chip.pins_may_wake());
+        if ends || !each!(self, e => e.chip.sleeping()) {
+            return None;
+        }
+        let mode = self.state_of("cpu").unwrap_or("sleep");
+        Some(match each!(self, e => e.chip.interrupts_off()) {
+            Some(bit) => format!(
+                "the CPU sleeps ({mode}) with {bit} clear, so that no interrupt can wake it, only a reset or the supply"
+            ),
+            None => format!(
+                "the CPU sleeps ({mode}) and nothing can wake it: no interrupt is enabled whose source can still come in this mode (a source that is not enabled, stopped, or without its clock)"
+            ),
+        })
+    }
+
     /// The present clocks (0 where at rest) and core voltage level.
     #[must_use]
     pub fn operating_point(&self) -> OperatingPoint {

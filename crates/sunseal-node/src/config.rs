@@ -10,7 +10,7 @@ use sunseal_power::{Limits, SupplyConfig};
 use crate::coupons::CouponConfig;
 use crate::{NodeError, Scenario, Written};
 
-/// Who starts the exchange (Mane 2014, section 3.4).
+/// Side that starts the exchange (Mane 2014, section 3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -23,14 +23,14 @@ pub enum Mode {
 }
 
 sunseal_data::optional! {
-    /// What a scenario changes in the block; what it leaves out stays as the program was built.
-    /// The store's capacitance and the cut-off are taken from the supply unless they stand here.
+    /// Changes of a scenario to the block; what it leaves out stays as the program was built. The store's capacitance
+    /// and the cut-off are taken from the supply unless they stand here.
     pub struct NodeConfig {
         /// Eight bytes in hexadecimal.
         pub node_id: String,
         /// Short address on the air, 2 to 255.
         pub address: u8,
-        /// Whether the node starts the exchange, the server, or each by turns.
+        /// Side that starts the exchange: the node, the server, or each by turns.
         pub mode: Mode,
         /// Name of the signature suite, as in the link layer; it must be of the program's curve.
         pub suite: String,
@@ -38,21 +38,21 @@ sunseal_data::optional! {
         pub channel: u8,
         /// PATABLE value of the radio's output power.
         pub power: u8,
-        /// Whether the program writes a log to its UART.
+        /// True if the program writes a log to its UART.
         pub log: bool,
-        /// Whether the node says once a period that its store is low.
+        /// True if the node says once a period that its store is low.
         pub tell_low: bool,
         /// CPU clock to which the program sets the chip.
         pub mclk_khz: u16,
         /// From one exchange to the next.
         pub period_s: u32,
-        /// What the gate takes for the store's capacitance.
+        /// Value that the gate takes for the store's capacitance.
         pub storage_uf: u32,
-        /// What the gate takes for the harvester's cut-off.
+        /// Value that the gate takes for the harvester's cut-off.
         pub cutoff_mv: u16,
         /// The gate's margin over the energy of an operation; equation 6.1 has 200.
         pub margin_percent: u16,
-        /// What the gate leaves in the store besides.
+        /// Energy that the gate leaves in the store besides.
         pub overhead_uj: u32,
         /// Energy of a key generation, out of the store.
         pub keygen_uj: u32,
@@ -62,7 +62,7 @@ sunseal_data::optional! {
         pub radio_uj: u32,
         /// Sleep between two looks at the store while energy is wanted.
         pub poll_s: u16,
-        /// How long an answer is awaited.
+        /// Time for which an answer is awaited.
         pub window_ms: u16,
         /// HELLOs, and ENROLs, before the node gives up for now.
         pub hello_tries: u8,
@@ -78,7 +78,7 @@ sunseal_data::optional! {
         pub listen_every_s: f64,
         /// Calls answered from one HELLO to the next.
         pub wakes_max: u8,
-        /// When a program that has coupons makes them.
+        /// Conditions under which a program that has coupons makes them.
         pub coupons: CouponConfig,
     }
 }
@@ -87,11 +87,11 @@ pub(crate) const SYMBOL: &str = "node_config";
 const MAGIC: [u8; 4] = *b"SNDC";
 const VERSION: u16 = 1;
 const BYTES: usize = 72;
-/// What the driver of a CC2500 can do: `firmware/node/cc2500.c`.
+/// Range of periods that the driver of a CC2500 can do: `firmware/node/cc2500.c`.
 const LISTEN_S: std::ops::RangeInclusive<f64> = 0.05..=60.0;
-/// Of programs that listen.
+/// Function that programs have which listen.
 const LISTENS: &str = "phy_listen";
-/// What the program's arithmetic bears: `firmware/node/config.h`.
+/// Longest period that the program's arithmetic bears: `firmware/node/config.h`.
 const MAX_PERIOD_S: u32 = i32::MAX as u32;
 pub(crate) const MAX_ENERGY_UJ: u32 = 0xFF_FFFF;
 const FLAG_LOG: u8 = 1;
@@ -153,7 +153,7 @@ impl NodeConfig {
         }
     }
 
-    /// Whether the node can be woken.
+    /// True if the node can be woken.
     pub(crate) fn listens(&self) -> bool {
         self.listen_every_s.is_some_and(|s| s != 0.0)
     }

@@ -15,7 +15,7 @@ const BYTES: usize = 28;
 /// Share of the voltage at which charging stops from which on energy counts as surplus, unless a scenario says another.
 pub(crate) const SURPLUS: f64 = 0.95;
 
-/// What a coupon is a part of.
+/// Algorithm that a coupon is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CouponKind {
@@ -24,9 +24,10 @@ pub enum CouponKind {
 }
 
 sunseal_data::optional! {
-    /// When coupons are made, table `[node.coupons]`; what it leaves out stays as the program was built.
+    /// Conditions under which coupons are made, table `[node.coupons]`; what it leaves out stays as the program was
+    /// built.
     pub struct CouponConfig {
-        /// What they are a part of.
+        /// Algorithm that they are a part of.
         pub kind: CouponKind,
         /// With fewer, more are made from any energy that the next duty leaves.
         pub low: u16,
@@ -37,7 +38,7 @@ sunseal_data::optional! {
         pub refill_above_v: f64,
         /// Energy of a signature from a coupon, out of the store.
         pub use_uj: u32,
-        /// What stays in the store beside the next duty and the coupon itself.
+        /// Energy that stays in the store beside the next duty and the coupon itself.
         pub reserve_uj: u32,
         /// From one wake-up for coupons to the next.
         pub every_s: u16,
@@ -146,15 +147,15 @@ impl CouponConfig {
     }
 }
 
-/// What became of a node's coupons. `in_store_begin + produced = used + discarded + in_store_end`; energies are at
-/// the rail, the radio's and the board's share of that time included, and lie in the load's.
+/// Books of a node's coupons. `in_store_begin + produced = used + discarded + in_store_end`; energies are at the rail,
+/// the radio's and the board's share of that time included, and lie in the load's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CouponRecord {
     /// Found at the first start.
     pub in_store_begin: u64,
     /// In the store at the end.
     pub in_store_end: u64,
-    /// Made and kept.
+    /// Number of coupons made and kept.
     pub produced: u64,
     /// Signatures made of them.
     pub used: u64,

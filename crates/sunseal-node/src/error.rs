@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can go wrong with a run.
+//! Errors of a run.
 
 use sunseal_board::BoardError;
 use sunseal_mcu::{ElfError, MachineError};
@@ -7,67 +7,67 @@ use sunseal_power::{HarvestError, PartError, PowerError};
 
 use crate::AirError;
 
-/// Why a scenario could not be played, or not to its end.
+/// Reason for which a scenario could not be played, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
-    /// The scenario file.
+    /// Mistake in the scenario file.
     #[error("scenario {path}: {reason}")]
     Scenario {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Where and what.
+        /// Place in the file, and what is wrong there.
         reason: String,
     },
     /// The record could not be kept.
     #[error("{path} cannot be written: {reason}")]
     Output {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What the system says.
+        /// Words of the operating system.
         reason: String,
     },
     /// The file that a run was to go on from, or to be kept in.
     #[error("checkpoint {path}: {reason}")]
     Checkpoint {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What is wrong with it, and what would be right.
+        /// Clause that tells what is wrong with it, and what would be right.
         reason: String,
     },
-    /// The program.
+    /// Mistake in the program's file.
     #[error("firmware {path}: {reason}")]
     Firmware {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What is wrong.
+        /// Clause that tells what is wrong.
         reason: String,
     },
     /// The program broke a rule of the machine.
     #[error("at {time_s:.6} s the program stopped: {fault}")]
     Fault {
-        /// When.
+        /// Time at which it happened.
         time_s: f64,
-        /// What.
+        /// Fault of the machine, in words.
         fault: String,
     },
     /// The radio was asked for what its model does not have, or the gateway failed.
     #[error("at {time_s:.6} s: {what}")]
     Radio {
-        /// When.
+        /// Time at which it happened.
         time_s: f64,
-        /// What.
+        /// Thing that cannot be, in words.
         what: String,
     },
-    /// The energy balance.
+    /// Energy balance that does not close.
     #[error(transparent)]
     Balance(sunseal_power::Unclosed),
     /// The board, what is on it, its program and its power sets.
     #[error(transparent)]
     Board(#[from] BoardError),
-    /// Light.
+    /// Mistake in the light.
     #[error(transparent)]
     Harvest(#[from] HarvestError),
-    /// Gateway.
+    /// Failure of the gateway.
     #[error(transparent)]
     Air(#[from] AirError),
 }

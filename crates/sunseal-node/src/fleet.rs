@@ -19,16 +19,16 @@ pub use self::coupons::{CouponFate, CouponProfile, Work};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// Its name.
+    /// Name that it goes by.
     pub name: String,
     /// From one time it falls due to the next.
     pub period_s: f64,
     /// Energy at the regulated output, all that flows while it runs.
     pub energy_j: f64,
-    /// How long it runs.
+    /// Time for which it runs.
     pub time_s: f64,
-    /// What the store must hold above the cut-off before the node begins it (equation 6.1 of Mane 2014:
-    /// a margin times the energy, and an overhead).
+    /// Energy that the store must hold above the cut-off before the node begins it (equation 6.1 of Mane 2014: a margin
+    /// times the energy, and an overhead).
     pub gate_j: f64,
     /// Up to when it must be done after it fell due to be done in time; the next time it falls due if absent.
     #[serde(default)]
@@ -45,64 +45,64 @@ pub struct NodeProfile {
     pub start_j: f64,
     /// Time of a start.
     pub start_s: f64,
-    /// How often a node that waits for energy looks at its store.
+    /// Time between two looks of a node that waits for energy at its store.
     pub poll_s: f64,
-    /// What it does. A task that waits for energy when it falls due again has missed once.
+    /// Tasks of the node. One that waits for energy when it falls due again has missed once.
     pub tasks: Vec<Task>,
-    /// What of one of them is done ahead.
+    /// Part of one of them that is done ahead.
     #[serde(default)]
     pub coupons: Option<CouponProfile>,
 }
 
-/// What tells one node of a fleet from another.
+/// Differences of one node of a fleet from another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Individual {
     /// Share of the trace's light that this node gets.
     pub light_scale: f64,
-    /// When its tasks first fall due, after the beginning.
+    /// Time from the beginning to the first time that its tasks fall due.
     pub phase_s: f64,
 }
 
-/// How often a task was done.
+/// Number of times that a task was done, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Done {
     /// Times it fell due.
     pub due: u64,
     /// Times it was done.
     pub done: u64,
-    /// Of these, within its deadline.
+    /// Number of these within the deadline.
     pub in_time: u64,
     /// Times it was begun and the supply gave out.
     pub lost: u64,
 }
 
-/// What became of a node.
+/// Outcome of a node's life.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Fate {
-    /// Each task's.
+    /// Counts of each task.
     pub tasks: Vec<Done>,
-    /// Of a profile with coupons, what became of them.
+    /// Books of the coupons, of a profile that has some.
     pub coupons: Option<CouponFate>,
     /// Times the output came on.
     pub starts: u64,
     /// Times it gave out.
     pub brown_outs: u64,
-    /// Time without output.
+    /// Time without output of the supply.
     pub off_s: f64,
-    /// Whole days played.
+    /// Number of whole days played.
     pub days: u64,
-    /// Of these, days with output from end to end and every task done that fell due.
+    /// Number of these days with output from end to end and every task done that fell due.
     pub days_survived: u64,
     /// Lowest and highest voltage of the store at events.
     pub v_min_v: f64,
-    /// See `v_min_v`.
+    /// Highest voltage, as `v_min_v` is the lowest.
     pub v_max_v: f64,
     /// Voltage at the end.
     pub v_end_v: f64,
-    /// Joules, by cause.
+    /// Energy by cause, in joules.
     pub sums: SupplySums,
-    /// What the energy balance leaves over, relative.
+    /// Remainder of the energy balance, relative.
     pub balance_rel: f64,
 }
 
@@ -110,11 +110,11 @@ pub struct Fate {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("fleet: {key} is {value}; {must}")]
 pub struct FleetError {
-    /// Which figure.
+    /// Name of the figure.
     pub key: String,
-    /// Its value.
+    /// Value that was given.
     pub value: f64,
-    /// What would be right.
+    /// Clause that tells what would be right.
     pub must: &'static str,
 }
 
@@ -190,13 +190,13 @@ struct Play<'a> {
     individual: Individual,
     duration_s: f64,
     t_s: f64,
-    /// How many times each task has fallen due; the next is at phase + this x period.
+    /// Number of times each task has fallen due; the next is at phase + this x period.
     due: Vec<u64>,
-    /// Whether each task waits to be done.
+    /// True for each task that waits to be done.
     waits: Vec<bool>,
     /// Coupons, if its profile has any.
     pool: Option<Pool>,
-    /// Whether tasks may be spread over a stretch; a test asks what that changes.
+    /// True if tasks may be spread over a stretch; a test asks what that changes.
     spreads: bool,
     /// Days that were not survived so far, and the day that this was last said of.
     bad_days: u64,
@@ -447,7 +447,7 @@ impl Play<'_> {
         }
     }
 
-    /// When a waiting task may first find enough: looks that surely find too little are not taken.
+    /// Time at which a waiting task may first find enough: looks that surely find too little are not taken.
     fn next_look_s(&self) -> f64 {
         let (power_w, light_s) = self.light();
         let next_s = self.next_due_s().min(light_s);
@@ -668,8 +668,8 @@ mod tests {
         Supply::new(config, v_v).unwrap()
     }
 
-    /// How far apart two ways may end: a millivolt; and where the store was full, what a round of the signer's tasks
-    /// takes out of it, for the light may end before the last round is made up for.
+    /// Distance at which two ways may end: a millivolt; and where the store was full, what a round of the signer's
+    /// tasks takes out of it, for the light may end before the last round is made up for.
     pub(super) fn near_v(slow: &Fate, full_v: f64, capacitance_f: f64) -> f64 {
         let round_j = (2e-3 + 5e-4) / 0.85;
         let was_full = slow.v_max_v >= full_v - 1e-6;

@@ -24,7 +24,7 @@ const REBASE_CYCLES: Cycles = 400;
 /// Logarithm of the cycles between two words about how far a walk is.
 const TOLD_BITS: u32 = 22;
 
-/// Why power could not be cut.
+/// Reason for which power could not be cut.
 #[derive(Debug, thiserror::Error)]
 pub enum InjectError {
     /// The uninterrupted run breaks a rule.
@@ -32,7 +32,7 @@ pub enum InjectError {
     Fault {
         /// Cycles since the stretch began.
         cycle: Cycles,
-        /// What.
+        /// Fault of the machine, in words.
         fault: String,
     },
     /// The uninterrupted run does not get there.
@@ -41,17 +41,17 @@ pub enum InjectError {
          name an end that it reaches, or allow more cycles"
     )]
     NoEnd {
-        /// How far it got.
+        /// Cycles up to which it got.
         cycles: Cycles,
-        /// What it did instead, and where.
+        /// Clause that tells what it did instead, and where.
         why: String,
     },
     /// Not of this stretch.
     #[error("cycle {at} is not in the stretch, which has {cycles} cycles")]
     Outside {
-        /// What was asked for, from the beginning of the stretch.
+        /// Cycle that was asked for, from the beginning of the stretch.
         at: Cycles,
-        /// Its length.
+        /// Length of the stretch.
         cycles: Cycles,
     },
     /// The machine is another one.
@@ -59,7 +59,7 @@ pub enum InjectError {
     Machine(#[from] MachineError),
 }
 
-/// What a walk looks for.
+/// Events that a walk looks for, and where it met them.
 #[derive(Default)]
 struct Seen {
     ran: bool,
@@ -242,7 +242,7 @@ impl Stretch {
         Ok(me)
     }
 
-    /// How long it is.
+    /// Length in cycles.
     #[must_use]
     pub fn cycles(&self) -> Cycles {
         self.cycles
@@ -255,7 +255,7 @@ impl Stretch {
         &self.writes
     }
 
-    /// Where the instruction (or the wait) begins that cycle `at` falls into.
+    /// Cycle at which the instruction (or the wait) begins that cycle `at` falls into.
     fn boundary(&self, at: Cycles) -> Cycles {
         self.boundaries.before(at).expect("an instruction begins at the origin")
     }
@@ -317,8 +317,8 @@ impl Stretch {
         Ok(survivors.covers(at, run))
     }
 
-    /// What led to cycle `at`: the last `instructions` with what they read and wrote, the one that `at` falls
-    /// into last; the address of that one and the registers in front of it.
+    /// Instructions that led to cycle `at`: the last `instructions` with what they read and wrote, the one that `at`
+    /// falls into last; the address of that one and the registers in front of it.
     ///
     /// # Errors
     /// If `at` is not in the stretch.
@@ -346,12 +346,12 @@ impl Stretch {
     }
 }
 
-/// What led to a cut.
+/// Instructions that led to a cut.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// A line for each instruction.
     pub text: String,
-    /// Of the instruction that was cut, or would have been next.
+    /// Address of the instruction that was cut, or would have been next.
     pub pc: u32,
     /// In front of it.
     pub registers: Vec<Register>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What stands at a node's inputs: voltages at channels of its converter, devices on its buses.
+//! Inputs of a node: voltages at channels of its converter, devices on its buses.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,17 +35,17 @@ pub struct BusDevice {
     pub serial: String,
     /// Pin that selects it, on SPI.
     pub select: Option<Pin>,
-    /// What answers on the bus.
+    /// Part that answers on the bus.
     pub part: Box<dyn Part>,
-    /// What it draws in each state, in amperes.
+    /// Current that it draws in each state, in amperes.
     pub current_a: BTreeMap<String, f64>,
 }
 
-/// What a node is given at its inputs, for checkpoints to know it by.
+/// Things that a node is given at its inputs, for checkpoints to know it by.
 pub(crate) struct Given {
-    /// What each channel of the converter sees over time, in volts.
+    /// Voltages that each channel of the converter sees over time, in volts.
     pub adc: BTreeMap<u8, Points>,
-    /// What each device would keep of itself before the run.
+    /// State that each device would keep of itself before the run.
     pub devices: Vec<Vec<u8>>,
 }
 

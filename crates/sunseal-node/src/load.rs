@@ -38,13 +38,13 @@ pub struct LoadChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadStep {
-    /// How long it lasts.
+    /// Time for which it lasts.
     pub lasts_s: f64,
     /// Current at the rail.
     pub current_a: f64,
 }
 
-/// What a load by profile met.
+/// Outcome of a load by profile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadRecord {
     /// Rounds of all steps that came to their end.
@@ -160,7 +160,7 @@ fn draw(supply: &mut Supply, step: LoadStep, dt_s: f64, light: &Light) -> (f64, 
     (gone_s, false)
 }
 
-/// Whether one round of the steps runs to its end from a store at rest.
+/// True if one round of the steps runs to its end from a store at rest.
 fn carries(config: &SupplyConfig, v_v: f64, steps: &[LoadStep], light: &Light) -> bool {
     let config = SupplyConfig { start_overhead_j: 0.0, ..config.clone() };
     let Ok(mut supply) = Supply::new(config, v_v) else { return false };
@@ -376,7 +376,7 @@ impl Play {
     }
 }
 
-/// Why no round ever came to its end, and what would help.
+/// Reason for which no round ever came to its end, and what would help.
 fn never_past(course: &Course, (step, light): (usize, Light)) -> String {
     let (config, steps) = (course.supply.config(), &course.steps);
     let LoadStep { lasts_s, current_a } = steps[step];

@@ -11,6 +11,7 @@ mod coupons;
 mod covered;
 mod fpga;
 mod functions;
+mod lives;
 mod prices;
 mod start;
 
@@ -28,7 +29,7 @@ use sunseal_power::{
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
-use sunseal_trace::{Observer, Picos, Silent};
+use sunseal_trace::{Observer, Picos, Silent, StateId};
 
 use crate::config::{write_config, write_symbols};
 use crate::inputs::{self, BusDevice, Given};
@@ -39,19 +40,20 @@ use coupons::Coupons;
 use covered::Covered;
 use fpga::Fpgas;
 use functions::Functions;
+use lives::Lives;
 use prices::{Events, Price, Priced};
 use start::Start;
 
-/// Where a run stands.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Simulated so far.
+    /// Time simulated so far.
     pub simulated_s: f64,
-    /// To be simulated.
+    /// Time to be simulated.
     pub duration_s: f64,
-    /// The store's voltage.
+    /// Voltage of the store.
     pub vcap_v: f64,
-    /// Brown-outs so far.
+    /// Number of brown-outs so far.
     pub brown_outs: u64,
     /// Packets sent so far.
     pub sent: u64,
@@ -63,7 +65,7 @@ pub struct Node {
     board: Board,
     machine: Machine,
     radio: Option<RadioHandle>,
-    /// Where a radio that no gateway hears sends to.
+    /// Air into which a radio sends that no gateway hears.
     medium: Medium,
     model: PowerModel,
     fpgas: Fpgas,
@@ -87,8 +89,11 @@ pub struct Node {
     priced: HashMap<u64, Priced>,
     start: Option<Start>,
     covered: Covered,
+    lives: Lives,
+    /// Reason for which it never gets past what cuts it off.
+    stuck: Option<String>,
     starts: u64,
-    /// How often a start has let the trigger pin fall, which ended no operation.
+    /// Number of times that a start has let the trigger pin fall, which ended no operation.
     reset_falls: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
@@ -114,7 +119,7 @@ const AWAKE_STEP_S: f64 = 0.25;
 const NEAR_S: f64 = 1e-3;
 /// So many cycles in front of the crossing, code is taken to stay in the memory that it runs from.
 const LAST_CYCLES: f64 = 256.0;
-/// How far ahead the crossing is looked for.
+/// Horizon within which the crossing is looked for.
 const LOOK_S: f64 = 10e-3;
 
 impl Node {
@@ -231,6 +236,8 @@ impl Node {
             priced: HashMap::new(),
             start: None,
             covered: Covered::default(),
+            lives: Lives::default(),
+            stuck: None,
             starts: 0,
             reset_falls: 0,
             brown_out_cycles: Vec::new(),
@@ -496,7 +503,8 @@ impl Node {
                 self.step_off()?
             }
             self.drain_radio()?;
-            if self.scenario.until.is_some() && self.recorder.first_cut_s.is_some() {
+            let ended = self.scenario.until.is_some() && self.recorder.first_cut_s.is_some();
+            if ended || self.stuck.is_some() {
                 break;
             }
             if let Some(unclosed) = self.supply.unclosed() {
@@ -609,7 +617,7 @@ impl Node {
         Ok(())
     }
 
-    /// What the rail will do until the next step, under the likely load; shorter where the heaviest would meet the
+    /// Forecast of the rail until the next step, under the likely load; shorter where the heaviest would meet the
     /// cut-off. A load that turns heavier meets the cut late by a millisecond at most.
     fn rail_ahead(
         &mut self,
@@ -650,7 +658,8 @@ impl Node {
     }
 
     /// The output is cut off under a load.
-    fn cut(&mut self) {
+    fn cut(&mut self, load: Load, states: &[StateId]) {
+        self.life_ends(load, states);
         self.supply.switch_off();
         if let Some(coupons) = &mut self.coupons {
             coupons.cut(self.supply.sums().load_j);
@@ -727,7 +736,7 @@ impl Node {
             brown_outs: self.brown_out_cycles.len() as u64,
             first_cut_s: r.first_cut_s,
             repeated: None,
-            stuck: None,
+            stuck: self.stuck.take(),
             supervisor_resets: self.machine.supervisor_resets(),
             cycles: self.machine.cycles(),
             time_by_doing_s: std::mem::take(&mut r.by_doing),

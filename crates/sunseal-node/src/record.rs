@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a run leaves behind. No wall clock in it: same scenario, same seed, same bytes.
+//! Record that a run leaves behind. No wall clock in it: same scenario, same seed, same bytes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,24 +15,24 @@ use crate::coupons::CouponRecord;
 use crate::load::{LoadRecord, Repeated};
 use crate::scenario::Output;
 
-/// What the node is at.
+/// Activity of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Doing {
-    /// No supply.
+    /// Off: there is no supply.
     Off,
     /// CPU asleep, radio at rest.
     Sleep,
     /// CPU running, radio at rest.
     Compute,
-    /// Radio on.
+    /// Waiting or working with the radio on.
     Radio,
 }
 
 /// A point of the time series: a stretch of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesPoint {
-    /// Its beginning.
+    /// Time at which the stretch begins.
     pub time_s: f64,
     /// The store's terminal at its end.
     pub vcap_v: f64,
@@ -55,26 +55,26 @@ pub struct SeriesPoint {
 /// A stretch of one occupation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stretch {
-    /// Its beginning.
+    /// Time at which the stretch begins.
     pub from_s: f64,
-    /// Its end.
+    /// Time at which the stretch ends.
     pub to_s: f64,
-    /// Which.
+    /// Activity in the stretch.
     pub doing: Doing,
 }
 
 /// Something worth a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// When.
+    /// Time at which it happened.
     pub time_s: f64,
     /// "on", "brown-out", "sent", "received".
     pub kind: Cow<'static, str>,
-    /// What.
+    /// Event in words.
     pub text: String,
 }
 
-/// What one component took while one function ran.
+/// Energy that one component took while one function ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionEnergy {
     /// The function's symbol; `(asleep)`, `(off)`, `(starting)`, or `(unnamed)` where the image has none.
@@ -83,30 +83,30 @@ pub struct FunctionEnergy {
     pub component: String,
     /// Energy, at the rail except for the divider's.
     pub energy_j: f64,
-    /// How long the function itself ran.
+    /// Time for which the function itself ran.
     pub time_s: f64,
 }
 
 /// A stretch of the run in the steps that the loop took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// Its beginning.
+    /// Time at which the window begins.
     pub from_s: f64,
-    /// Its end.
+    /// Time at which the window ends.
     pub to_s: f64,
-    /// Where steps begin, and the end of the last.
+    /// Times at which steps begin, and the end of the last.
     pub time_s: Vec<f64>,
     /// The store's terminal there, under the load of the step that begins.
     pub vcap_v: Vec<f64>,
     /// Power of the node in the step that begins.
     pub load_w: Vec<f64>,
-    /// What it is at in that step.
+    /// Activity in each step.
     pub state: Vec<Doing>,
-    /// Whether it was cut because it has too many steps.
+    /// True if it was cut because it has too many steps.
     pub cut: bool,
 }
 
-/// What was on the air, counted in whole messages.
+/// Messages on the air, counted in whole messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Messages {
     /// Sent by the node, by kind.
@@ -120,7 +120,7 @@ pub struct Messages {
 /// The energy of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EnergyRecord {
-    /// Light, losses, load.
+    /// Energy of light, losses and load.
     pub supply: SupplySums,
     /// In the store at the beginning.
     pub stored_begin_j: f64,
@@ -130,62 +130,62 @@ pub struct EnergyRecord {
     pub balance_rel: f64,
     /// The load by component and state, from the machine's own ledger.
     pub load: EnergyBreakdown,
-    /// What the closed loop delivered, over what the ledger prices, less 1: two ways to one figure.
+    /// Energy that the closed loop delivered over that which the ledger prices, less 1: two ways to one figure.
     pub loop_over_ledger_rel: f64,
     /// Taken by the divider that shows the store's voltage.
     pub divider_j: f64,
 }
 
-/// Everything.
+/// Record of a whole run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRecord {
     /// Name of the scenario.
     pub scenario: String,
-    /// Board.
+    /// Name of the board.
     pub board: String,
-    /// Power sets.
+    /// Names of the power sets.
     pub power_set: String,
-    /// Seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Regulated supply.
+    /// Voltage of the regulated supply.
     pub vcc_v: f64,
-    /// How long it was to last.
+    /// Time for which it was to last.
     pub duration_s: f64,
-    /// How long it lasted.
+    /// Time for which it lasted.
     pub simulated_s: f64,
-    /// Whether it came to its end.
+    /// True if it came to its end.
     pub finished: bool,
-    /// Time series.
+    /// Time series of the store and the rail.
     pub series: Vec<SeriesPoint>,
-    /// How often the trigger pin fell: operations that came to their end.
+    /// Number of times that the trigger pin fell: operations that came to their end.
     pub operations: u64,
     /// Bytes of the symbols that were asked for, in hexadecimal, as they were at the end.
     pub symbols: BTreeMap<String, String>,
-    /// What the node was at, one stretch after the other.
+    /// Activities of the node, one stretch after the other.
     pub timeline: Vec<Stretch>,
-    /// Whether the timeline was cut because it grew too long.
+    /// True if the timeline was cut because it grew too long.
     pub timeline_cut: bool,
-    /// When the long computations began: those of at least a tenth of the longest.
+    /// Times at which the long computations began: those of at least a tenth of the longest.
     pub computations_s: Vec<f64>,
-    /// Whether there were too many of them to keep, and later ones are missing.
+    /// True if there were too many of them to keep, and later ones are missing.
     pub computations_cut: bool,
-    /// Events.
+    /// Events in the order of time.
     pub events: Vec<Event>,
-    /// Whether the events were cut because they grew too many.
+    /// True if the events were cut because they grew too many.
     pub events_cut: bool,
-    /// Energy.
+    /// Energy by cause, with its checks.
     pub energy: EnergyRecord,
     /// Times the output was switched on.
     pub starts: u64,
     /// Times it was cut off.
     pub brown_outs: u64,
-    /// When it was cut off for the first time.
+    /// Time of the first cut-off.
     #[serde(default)]
     pub first_cut_s: Option<f64>,
     /// Cycles that were like the ones before them and not played one by one, if there were such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,
-    /// Why it never gets past what cuts it off, and what would help, if it does not.
+    /// Reason for which it never gets past what cuts it off, and what would help, if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
     /// Times a supervisor of the chip found its supply too low and held it in reset, the output still on.
@@ -193,25 +193,25 @@ pub struct RunRecord {
     pub supervisor_resets: u64,
     /// CPU cycles in all.
     pub cycles: u64,
-    /// Seconds by occupation.
+    /// Seconds by the node's activity.
     pub time_by_doing_s: BTreeMap<Doing, f64>,
-    /// The radio.
+    /// Counts of the radio.
     pub radio: RadioCounts,
-    /// What was on the air.
+    /// Messages on the air.
     pub messages: Messages,
     /// CPU cycle at each cut-off.
     pub brown_out_cycles: Vec<u64>,
-    /// Where the load's energy went, by function and component, the most first; if asked for. All of it is
-    /// what the loop gave the node: `supply.load_j` and `supply.store_load_j`.
+    /// Energy of the load by function and component, the most first; if asked for. All of it is what the loop gave the
+    /// node: `supply.load_j` and `supply.store_load_j`.
     pub functions: Option<Vec<FunctionEnergy>>,
     /// A closer look, if asked for.
     pub window: Option<Window>,
-    /// What the program wrote to its log.
+    /// Log that the program wrote.
     pub log: String,
-    /// What became of its coupons, where the program makes some.
+    /// Books of its coupons, where the program makes some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coupons: Option<CouponRecord>,
-    /// What a load by profile met, where there is one instead of a program.
+    /// Outcome of a load by profile, where there is one instead of a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,
 }
@@ -295,7 +295,7 @@ pub(crate) struct Cycles {
     pub panel_w: f64,
     /// Mean power of the node.
     pub load_w: f64,
-    /// What it is at for which share of the time.
+    /// Share of the time for which it is at each activity.
     pub shares: [(Doing, f64); 2],
 }
 
@@ -539,14 +539,14 @@ impl Recorder {
         s.to_s - s.from_s >= self.longest_s / 10.0
     }
 
-    /// Of the computations those that were long till a longer one came.
+    /// Forgets computations that were long till a longer one came.
     fn forget_short(&mut self) {
         let mut kept = std::mem::take(&mut self.computations);
         kept.retain(|s| self.is_long(s));
         self.computations = kept;
     }
 
-    /// When the long computations began.
+    /// Times at which the long computations began.
     pub fn computations_s(&mut self) -> Vec<f64> {
         self.forget_short();
         self.computations.iter().map(|s| s.from_s).collect()

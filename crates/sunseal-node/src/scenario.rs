@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is played: board, program, light, store, node, gateway.
+//! Scenario of a run: board, program, light, store, node, gateway.
 
 mod supply;
 
@@ -22,7 +22,7 @@ use crate::inputs::{self, Voltage};
 use crate::load::LoadChoice;
 use crate::{NodeError, config};
 
-/// Ten years.
+/// Longest run: ten years.
 const DURATION_MAX_S: f64 = 3650.0 * 86_400.0;
 
 /// The radio of a run.
@@ -35,13 +35,13 @@ pub enum RadioChoice {
     Wired(BTreeMap<String, String>),
 }
 
-/// A scenario file.
+/// File of a scenario, as it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
-    /// Board of `data/boards`.
+    /// Name of a board of `data/boards`.
     pub board: String,
     /// Program: a path to an ELF file, from the scenario's folder; none with `load`.
     #[serde(default)]
@@ -49,12 +49,12 @@ pub struct Scenario {
     /// Same seed, same bytes: RAM after power-on, VLO jitter, faults of the air.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Where in the harvest trace it begins.
+    /// Time of the harvest trace at which it begins.
     #[serde(default)]
     pub start_s: f64,
-    /// How long it lasts.
+    /// Time for which it lasts.
     pub duration_s: f64,
-    /// What ends it before that.
+    /// Event that ends it before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
     /// Temperature of chip and store; 25 degrees Celsius if absent.
@@ -66,20 +66,20 @@ pub struct Scenario {
     /// Wires of the board's parts that are others than its file says, by part and key: `[wires.coprocessor] bus = "spi"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub wires: BTreeMap<String, BTreeMap<String, String>>,
-    /// Prices.
+    /// Prices: power sets and voltage.
     #[serde(default)]
     pub power: PowerChoice,
     /// Store and harvester, where they differ from the board's.
     #[serde(default)]
     pub supply: SupplyChoice,
-    /// Light.
+    /// Light that falls on the node.
     #[serde(default)]
     pub harvest: HarvestChoice,
     /// Steps of current and time instead of a program.
     pub load: Option<LoadChoice>,
-    /// What the node is told in its information memory, where it differs from the program's own.
+    /// Settings of the node in its information memory, where they differ from the program's own.
     pub node: Option<NodeConfig>,
-    /// What is written into the program's symbols before the first start, as a programmer would.
+    /// Values that are written into the program's symbols before the first start, as a programmer would.
     #[serde(default)]
     pub write: BTreeMap<String, Written>,
     /// Voltages at channels of the chip's converter, by number.
@@ -91,20 +91,20 @@ pub struct Scenario {
     /// Devices on its SPI buses, `SERIAL:P6.7=fm25v02`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spi: Vec<String>,
-    /// Who answers.
+    /// Gateway that answers.
     pub gateway: Option<GatewayChoice>,
-    /// What goes wrong on the air.
+    /// Faults on the air.
     #[serde(default)]
     pub faults: Faults,
-    /// What is kept.
+    /// Records that are kept.
     #[serde(default)]
     pub output: Output,
-    /// Where it was read, for messages.
+    /// Path from which it was read, for messages.
     #[serde(skip)]
     pub source: String,
 }
 
-/// What ends a run before its time.
+/// Event that ends a run before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
@@ -112,7 +112,7 @@ pub enum Until {
     FirstCut,
 }
 
-/// What a symbol is given.
+/// Value that a symbol is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Written {
@@ -123,7 +123,7 @@ pub enum Written {
 }
 
 sunseal_data::optional! {
-    /// Which power set, which voltage.
+    /// Power set and voltage that are chosen.
     pub struct PowerChoice {
         /// Power set; the board's if absent.
         pub set: String,
@@ -136,9 +136,9 @@ sunseal_data::optional! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupplyChoice {
-    /// Capacitor of `data/parts`.
+    /// Name of a capacitor of `data/parts`.
     pub capacitor: Option<String>,
-    /// Harvester of `data/parts`.
+    /// Name of a harvester of `data/parts`.
     pub harvester: Option<String>,
     /// Cell of `data/parts` instead of the capacitor, or beside it if one is named.
     pub cell: Option<String>,
@@ -166,15 +166,15 @@ pub struct SupplyChoice {
     pub initial_v: Option<f64>,
     /// Another capacitance than the part's.
     pub capacitance_f: Option<f64>,
-    /// Another series resistance.
+    /// Series resistance instead of the part's.
     pub esr_ohm: Option<f64>,
-    /// Another leakage.
+    /// Leakage resistance instead of the part's.
     pub leak_ohm: Option<f64>,
-    /// Another restart voltage.
+    /// Restart voltage instead of the part's.
     pub v_on_v: Option<f64>,
-    /// Another cut-off.
+    /// Cut-off voltage instead of the part's.
     pub v_cut_v: Option<f64>,
-    /// Another overhead.
+    /// Overhead instead of the part's.
     pub overhead_j: Option<f64>,
 }
 
@@ -235,12 +235,12 @@ impl HarvestChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceChoice {
-    /// When each voltage and resistance begins to hold; the last holds to the end.
+    /// Times from which each voltage and resistance holds; the last holds to the end.
     #[serde(default = "at_once")]
     pub time_s: Vec<f64>,
     /// Voltages without a load.
     pub v_oc_v: Vec<f64>,
-    /// Internal resistances.
+    /// Internal resistances, one for each time.
     pub r_ohm: Vec<f64>,
 }
 
@@ -249,7 +249,7 @@ fn at_once() -> Vec<f64> {
 }
 
 impl SourceChoice {
-    /// What it offers for so long.
+    /// Voltage and resistance that it offers for so long.
     pub(crate) fn trace(&self, duration_s: f64) -> Result<HarvestTrace, HarvestError> {
         let mut edge_s = self.time_s.clone();
         // What begins later than the run ends is not asked for.
@@ -262,14 +262,14 @@ impl SourceChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Periodic {
-    /// Power while on.
+    /// Power that is harvested while it is on.
     pub on_w: f64,
-    /// Power while off.
+    /// Power that is harvested while it is off.
     #[serde(default)]
     pub off_w: f64,
     /// Length of a period.
     pub period_s: f64,
-    /// How much of it is on.
+    /// Time of a period that is on.
     pub on_s: f64,
 }
 
@@ -277,14 +277,14 @@ pub struct Periodic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Markov {
-    /// Power while on.
+    /// Power that is harvested while it is on.
     pub on_w: f64,
-    /// Power while off.
+    /// Power that is harvested while it is off.
     #[serde(default)]
     pub off_w: f64,
-    /// Mean time on.
+    /// Mean time for which it is on.
     pub mean_on_s: f64,
-    /// Mean time off.
+    /// Mean time for which it is off.
     pub mean_off_s: f64,
 }
 
@@ -294,7 +294,7 @@ impl HarvestChoice {
         self.periodic.as_ref().map(|_| "periodic").or(self.markov.as_ref().map(|_| "markov"))
     }
 
-    /// Plays that law.
+    /// Plays that law from a seed.
     pub(crate) fn play(&self, duration_s: f64, seed: u64) -> Result<HarvestTrace, HarvestError> {
         match (&self.periodic, &self.markov) {
             (Some(p), _) => HarvestTrace::periodic(p.on_w, p.off_w, p.period_s, p.on_s, duration_s),
@@ -320,7 +320,7 @@ pub struct Sunlight {
     /// Tilt of the panel.
     #[serde(default = "default_tilt_deg")]
     pub tilt_deg: f64,
-    /// Where it faces, from north by east.
+    /// Direction that it faces, from north by east.
     #[serde(default = "default_azimuth_deg")]
     pub azimuth_deg: f64,
     /// Share of the light that reaches the panel.
@@ -328,11 +328,11 @@ pub struct Sunlight {
     pub shading: f64,
 }
 
-/// Where the gateway listens.
+/// Address at which the gateway listens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GatewayChoice {
-    /// `host:port`.
+    /// Address as `host:port`.
     pub address: String,
 }
 
@@ -351,14 +351,14 @@ pub struct Faults {
     pub crc_fooled: bool,
 }
 
-/// What is kept of the run.
+/// Records that are kept of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
     /// Points of the time series, each with the lowest and highest voltage of its stretch; 2000, or one an hour.
     #[serde(default)]
     pub points: Option<usize>,
-    /// Whether the load's energy is told by function and component; a run that tells it takes longer.
+    /// True if the load's energy is told by function and component; a run that tells it takes longer.
     #[serde(default)]
     pub functions: bool,
     /// Beginning and end of a stretch of the run that is told step by step.
@@ -517,7 +517,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// How long it lasts, and what of it is told.
+    /// Checks how long it lasts, and what of it is told.
     fn check_times(&self) -> Result<(), String> {
         // Steps of the loop are told in seconds as a double has them: in ten years to 60 ns.
         if !(1e-3..=DURATION_MAX_S).contains(&self.duration_s) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What would get a node past what cuts it off, again and again.
+//! Remedies for a node that is cut off again and again at the same place: parts that would get it past.
 
 use sunseal_power::{Element, SupplyConfig};
 
-/// How much larger or smaller a part is looked for.
+/// Factor up to which larger or smaller parts are looked for.
 const LOOK: f64 = 1e3;
 /// Volts up to which a store is thought of.
 const LOOK_V: f64 = 50.0;
@@ -31,8 +31,8 @@ pub(crate) fn needs_v(
     least(config.v_cut_v, LOOK_V, |v_v| goes(&free, v_v))
 }
 
-/// What a supply needs that is cut off at each start, and what each part of it would have to be; `goes` says whether a
-/// supply from a voltage at rest gets past what cuts this one off.
+/// Tells what a supply needs that is cut off at each start, and what each part of it would have to be; `goes` says
+/// whether a supply from a voltage at rest gets past what cuts this one off.
 pub(crate) fn told(
     config: &SupplyConfig,
     started_v: f64,

@@ -10,18 +10,18 @@ use crate::{
     SupplyConfig, Turn, load_part,
 };
 
-/// What a node takes of a rail, by powers at the voltage `vcc_v`.
+/// Consumption of a node at its rail, by powers at the voltage `vcc_v`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Use {
     /// Rail at which the powers were weighed: a rail that follows the cell is given their currents.
     pub vcc_v: f64,
     /// Between the times that it is awake.
     pub asleep_w: f64,
-    /// While it is.
+    /// Power while it is awake.
     pub awake_w: f64,
     /// Share of the time in which it is.
     pub busy: f64,
-    /// Heaviest pulse.
+    /// Power of the heaviest pulse.
     pub peak_w: f64,
     /// Least rail that chip and radio need at that clock.
     pub needs_v: f64,
@@ -33,12 +33,12 @@ pub struct Battery {
     name: String,
     cell: CellPart,
     converter: Option<(String, ConverterPart)>,
-    /// What the converter's whole chip takes always.
+    /// Current that the converter's whole chip takes always.
     own_a: f64,
     store: Store,
 }
 
-/// Why a battery has no life.
+/// Reason for which a battery has no life.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BatteryError {
     /// A part that cannot be read.
@@ -47,9 +47,9 @@ pub enum BatteryError {
     /// One that cannot be used so.
     #[error("part {part} {clause}")]
     Clause {
-        /// Which part.
+        /// Name of the part.
         part: String,
-        /// Why not.
+        /// Clause that tells why not.
         clause: String,
     },
 }
@@ -82,14 +82,14 @@ impl Battery {
         Ok(Self { name: cell.to_owned(), cell: part, converter, own_a, store })
     }
 
-    /// The cell's facts.
+    /// Facts of the cell, as its file has them.
     #[must_use]
     pub fn cell(&self) -> &CellPart {
         &self.cell
     }
 
-    /// How long it lasts under a node, full at the beginning. A converter that assists comes on where the rail would
-    /// fall below what the node needs.
+    /// Tells how long it lasts under a node, full at the beginning. A converter that assists comes on where the rail
+    /// would fall below what the node needs.
     ///
     /// # Errors
     /// If a part cannot be used so.

@@ -10,7 +10,7 @@ use crate::{CellPart, Curve};
 sourced! {
     /// Charge and resistance over the temperature, as a sheet prints them.
     pub struct CellTemperature {
-        /// Temperatures, rising.
+        /// Temperatures of the columns, rising.
         #[serde(rename = "t_C")]
         pub t_c: Vec<f64>,
         /// Charge that it gives, of that at the sheet's reference; the same always if absent.
@@ -25,7 +25,7 @@ sourced! {
 sourced! {
     /// Charge over the mean current, as a sheet prints it.
     pub struct CellRate {
-        /// Currents, rising.
+        /// Currents of the columns, rising.
         #[serde(rename = "current_mA")]
         pub current_ma: Vec<f64>,
         /// Charge that it gives at each, of `capacity_mAh`.

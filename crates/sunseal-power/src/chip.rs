@@ -60,7 +60,7 @@ impl ChipPart {
     }
 }
 
-/// What the electronics of a supply take for themselves.
+/// Currents that the electronics of a supply take for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnCurrents {
     /// Always, while the source gives what a charger runs from.
@@ -112,7 +112,7 @@ impl OwnCurrents {
     }
 }
 
-/// What a file has of a chip.
+/// Halves of a chip that a file has.
 struct Halves {
     charger: Option<ChargerPart>,
     converter: Option<ConverterPart>,

@@ -20,7 +20,7 @@ use crate::{IvCurve, Turn};
 /// Integrals beside the state.
 const Q: usize = 7;
 
-/// What flows in from the source.
+/// Inflow from the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Feed<'a> {
     /// A power at the terminal.
@@ -31,8 +31,8 @@ pub(crate) enum Feed<'a> {
     Hold(f64),
 }
 
-/// What the rail takes from the terminal. Of loads that take turns it is their mean, and the series
-/// resistance loses in proportion to the variance too.
+/// Draw of the rail from the terminal. Of loads that take turns it is their mean, and the series resistance loses in
+/// proportion to the variance too.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Draw<'a> {
     /// A current, of which `rail_drop_v` is lost before the rail...
@@ -55,9 +55,9 @@ pub(crate) struct Converter<'a> {
     turns: &'a [Turn],
     /// Mean power that it delivers.
     rail_w: f64,
-    /// What it takes, where that is the same at every open voltage.
+    /// Power and variance that it takes, where that is the same at every open voltage.
     taken_w: Option<(f64, f64)>,
-    /// Where the current of a load without turns lies in the efficiency's table.
+    /// Place in the efficiency's table of the current of a load without turns.
     place: Option<(usize, f64)>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Rated<'a> {
     }
 }
 
-/// What the output takes at an open voltage.
+/// Draw of the output at an open voltage.
 #[derive(Clone, Copy)]
 struct Taken {
     converter_w: f64,
@@ -150,21 +150,21 @@ pub(crate) struct Net<'a> {
 /// The terminal at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Probe {
-    /// Without a current.
+    /// Voltage of the store's terminal without a current.
     pub open_v: f64,
-    /// With it.
+    /// Voltage of the terminal under the current.
     pub terminal_v: f64,
-    /// Whether the store can give what is drawn.
+    /// True if the store can give what is drawn.
     pub able: bool,
     /// Power that flows in from the source.
     pub charge_w: f64,
 }
 
-/// What became of a stretch of time.
+/// Outcome of a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gone {
     pub time_s: f64,
-    /// Of that, the time after which nothing was crossed yet.
+    /// Part of that time after which nothing was crossed yet.
     pub clear_s: f64,
     /// Change of the state.
     pub dx: State,
@@ -176,7 +176,7 @@ pub(crate) struct Gone {
     pub source_j: f64,
     /// Out of the terminal into the output.
     pub drawn_j: f64,
-    /// Of that, delivered at the rail.
+    /// Part of that energy which was delivered at the rail.
     pub rail_j: f64,
     /// Taken by the electronics themselves.
     pub own_j: f64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What stands between source and store, and between store and rail.
+//! Converters and chargers: what stands between source and store, and between store and rail.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct Efficiency {
 }
 
 impl Efficiency {
-    /// The same always.
+    /// Table with the same efficiency at every current.
     #[must_use]
     pub fn constant(share: f64) -> Self {
         Self { v_v: vec![0.0], ln_a: vec![0.0], share: vec![vec![share]] }
@@ -75,7 +75,7 @@ impl Efficiency {
         self.at_place(v_v, self.place_of(current_a))
     }
 
-    /// Where a current lies between the printed ones.
+    /// Place of a current between the printed ones.
     pub(crate) fn place_of(&self, current_a: f64) -> (usize, f64) {
         place(&self.ln_a, current_a.max(1e-12).ln())
     }
@@ -118,12 +118,12 @@ pub enum Charger {
     },
     /// The source straight to the store through a diode: the store sets the source's voltage.
     Diode {
-        /// Forward voltage.
+        /// Forward voltage of the diode.
         drop_v: f64,
     },
     /// A boost charger that holds the source at a share of its open-circuit voltage.
     Tracking {
-        /// That share.
+        /// Share of the open-circuit voltage at which the charger holds the source.
         share: f64,
         /// Least input voltage once it runs.
         v_in_min_v: f64,
@@ -133,7 +133,7 @@ pub enum Charger {
         v_in_default_v: f64,
         /// By input voltage and current.
         efficiency: Efficiency,
-        /// How it begins on an empty store.
+        /// Way in which it begins on an empty store.
         cold: ColdStart,
     },
 }
@@ -141,9 +141,9 @@ pub enum Charger {
 /// A charger's cold start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ColdStart {
-    /// Least input voltage.
+    /// Least input voltage at which it starts.
     pub v_in_min_v: f64,
-    /// Least input power.
+    /// Least input power at which it starts.
     pub min_w: f64,
     /// Share of the power that reaches the store.
     pub efficiency: f64,
@@ -167,12 +167,12 @@ pub enum Output {
     Linear {
         /// Least difference between store and rail.
         dropout_v: f64,
-        /// Its own current.
+        /// Current that it takes for itself.
         quiescent_a: f64,
     },
     /// Nothing: the rail is the store's terminal, through a diode if its drop is not 0.
     Direct {
-        /// Forward voltage.
+        /// Forward voltage of the diode.
         drop_v: f64,
     },
     /// Direct while the store is high enough, a boost converter below (Piotrowski 2006, section 5).
@@ -193,7 +193,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Whether the rail stays where it is whatever the store does.
+    /// True if the rail stays where it is whatever the store does.
     #[must_use]
     pub fn is_regulated(&self) -> bool {
         matches!(self, Self::Regulated { .. })
@@ -284,7 +284,7 @@ fn not_negative(figures: &[(&'static str, f64)]) -> Result<(), (&'static str, f6
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EfficiencyTable {
-    /// Input voltages.
+    /// Input voltages of the rows.
     #[serde(rename = "v_V")]
     pub v_v: Vec<f64>,
     /// Currents: a charger's input, a converter's output.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a source offers over time: powers or whole curves, from files, arrays or a law; checked.
+//! Harvest of a source over time: powers or whole curves, from files, arrays or a law; checked.
 //!
 //! The file is CSV: lines that begin with `#` say where it comes from (`# key: value`), then a head
 //! line, then rows. `# step_s: 60` states the spacing; without it the first one counts. Heads:
@@ -17,30 +17,30 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{IvCurve, Light, TwoDiode};
 
-/// What is wrong with a trace.
+/// Mistake in a trace, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum HarvestError {
     /// The file cannot be read.
     #[error("harvest trace {path}: {reason}")]
     Read {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What the system says.
+        /// Words of the operating system.
         reason: String,
     },
-    /// A line.
+    /// Line of the file that cannot be read.
     #[error("harvest trace {path}, line {line}: {reason}")]
     Line {
-        /// Which file, or "arrays".
+        /// Path of the file, or "arrays".
         path: String,
         /// Line of the file; row of the arrays, from 1.
         line: usize,
-        /// What is wrong and what would be right.
+        /// Clause that tells what is wrong and what would be right.
         reason: String,
     },
 }
 
-/// What a source offers over time.
+/// Harvest that a source offers over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HarvestTrace {
     kind: Kind,
@@ -473,13 +473,13 @@ impl HarvestTrace {
         Ok(Kind::Cell { edge_s, cell, last: Last::default() })
     }
 
-    /// What the file says of itself.
+    /// Head lines of the file: what it says of itself.
     #[must_use]
     pub fn provenance(&self) -> &[(String, String)] {
         &self.provenance
     }
 
-    /// Its length.
+    /// Length of the trace.
     #[must_use]
     pub fn duration_s(&self) -> f64 {
         match &self.kind {
@@ -491,7 +491,7 @@ impl HarvestTrace {
         }
     }
 
-    /// What is offered from `t_s` on and until when it stays so. After the end it is nothing for ever.
+    /// Offer from `t_s` on, and the time until which it stays so. After the end it is nothing for ever.
     #[must_use]
     pub fn light(&self, t_s: f64) -> (Light, f64) {
         match &self.kind {
@@ -539,7 +539,7 @@ impl HarvestTrace {
         (light.max_w, until_s)
     }
 
-    /// What it offers at its best.
+    /// Offer at its best moment.
     #[must_use]
     pub fn peak(&self) -> Light {
         let best = |light: &mut dyn Iterator<Item = Light>| {
@@ -573,7 +573,7 @@ impl HarvestTrace {
     }
 }
 
-/// Which piece holds at `t_s`.
+/// Index of the piece that holds at `t_s`.
 fn piece(edge_s: &[f64], t_s: f64) -> Option<usize> {
     let i = edge_s.partition_point(|&t| t <= t_s);
     (i < edge_s.len()).then(|| i.max(1) - 1)
@@ -586,7 +586,7 @@ fn cell_of(figures: &[f64]) -> TwoDiode {
     TwoDiode::from(std::array::from_fn(|_| all.next().unwrap_or_default()))
 }
 
-/// Where a mistake is.
+/// Place of a mistake in a file.
 struct Place<'a> {
     path: &'a str,
     /// Line of each row; none for arrays.

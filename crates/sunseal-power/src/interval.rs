@@ -5,21 +5,21 @@ use std::ops::{Add, AddAssign, Mul};
 
 use serde::Serialize;
 
-/// What is most likely, and how low and how high it may be.
+/// Figure with its uncertainty: what is most likely, and how low and how high it may be.
 ///
 /// Sums add the ends: coefficients of one datasheet err together, so no end is averaged away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Interval {
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Typical value.
+    /// Typical, most likely value.
     pub typ: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
 impl Interval {
-    /// Nothing, certainly.
+    /// Nothing, without uncertainty.
     pub const ZERO: Self = Self { low: 0.0, typ: 0.0, high: 0.0 };
 
     /// `typ` give or take `rel` of it.

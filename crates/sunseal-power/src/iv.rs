@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a source gives at each voltage, and where on that curve a charger takes it.
+//! Current-voltage curves: what a source gives at each voltage, and where on that curve a charger takes it.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ pub struct IvCurve {
 /// `calcparams_desoto` returns them: I = IL - I0 (exp((V + I Rs) / a) - 1) - (V + I Rs) / Rsh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SingleDiode {
-    /// IL.
+    /// Photocurrent, IL of the one-diode model.
     pub photocurrent_a: f64,
-    /// I0.
+    /// Saturation current, I0 of the model.
     pub saturation_a: f64,
-    /// Rs.
+    /// Series resistance, Rs of the model.
     pub series_ohm: f64,
     /// Rsh; may be infinite.
     pub shunt_ohm: f64,
@@ -116,7 +116,7 @@ impl TwoDiode {
             + 1.0 / one.shunt_ohm
     }
 
-    /// Open-circuit voltage.
+    /// Voltage at which no current flows.
     #[must_use]
     pub fn v_oc_v(&self) -> f64 {
         let one = &self.first;
@@ -270,7 +270,7 @@ impl IvCurve {
         }
     }
 
-    /// How many lines there are: the held one in front, and those between the points.
+    /// Number of lines: the held one in front, and those between the points.
     pub(crate) fn lines(&self) -> usize {
         self.points.len()
     }
@@ -288,7 +288,7 @@ impl IvCurve {
         }
     }
 
-    /// Open-circuit voltage.
+    /// Voltage at which no current flows.
     #[must_use]
     pub fn v_oc_v(&self) -> f64 {
         self.points.last().map_or(0.0, |p| p.0)
@@ -301,7 +301,7 @@ impl IvCurve {
     }
 }
 
-/// What a source offers for a while.
+/// Light, power or curve that a source offers for a while.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Light {
     /// The most that can be taken, at the maximum power point.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a current follows voltage and clock.
+//! Laws by which a current follows voltage and clock.
 
 use sunseal_trace::OperatingPoint;
 
@@ -9,22 +9,22 @@ use crate::units::{Amperes, Coulombs, Farads, Hertz, Seconds, Volts};
 /// One printed row of a table over core level and clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockRow {
-    /// PMMCOREV.
+    /// Core voltage level, as PMMCOREV has it.
     pub vcore: u8,
-    /// CPU clock.
+    /// Clock of the CPU, MCLK.
     pub mclk_hz: f64,
-    /// Current.
+    /// Current that is drawn there.
     pub current_a: Interval,
 }
 
 /// One printed row of a table over core level and supply voltage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VccRow {
-    /// PMMCOREV.
+    /// Core voltage level, as PMMCOREV has it.
     pub vcore: u8,
-    /// Supply voltage.
+    /// Supply voltage of the chip.
     pub vcc_v: f64,
-    /// Current.
+    /// Current that is drawn there.
     pub current_a: Interval,
 }
 
@@ -54,9 +54,9 @@ pub enum CurrentLaw {
         /// A further current per hertz of SMCLK above 1 MHz.
         smclk_a_per_hz: Interval,
     },
-    /// The same always.
+    /// One value under all conditions.
     Constant {
-        /// Current.
+        /// Current that is drawn there.
         current_a: Interval,
     },
     /// Mane 2014, equation 2.3, per cycle: alpha C VCC VCORE + K VCC T, which is a current of
@@ -64,11 +64,11 @@ pub enum CurrentLaw {
     Equation23 {
         /// Switched capacitance times activity.
         alpha_c_f: f64,
-        /// Static current.
+        /// Current that flows at any clock.
         k_a: f64,
         /// Core voltage by level.
         vcore_v: Vec<f64>,
-        /// Give or take.
+        /// Relative error, to both sides.
         rel: f64,
     },
     /// None, for a stated reason.
@@ -149,17 +149,17 @@ fn grid(rows: &[VccRow], vcore: u8, vcc_v: f64) -> Interval {
     }
 }
 
-/// What one event costs.
+/// Cost of one event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventLaw {
     /// A charge drawn from the supply.
     Charge {
-        /// Coulombs.
+        /// Charge at any voltage, in coulombs.
         charge_c: Interval,
     },
     /// An energy, whatever the voltage.
     Energy {
-        /// Joules.
+        /// Energy at any voltage, in joules.
         energy_j: Interval,
     },
     /// None, for a stated reason.

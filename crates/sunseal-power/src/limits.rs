@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which voltages and clocks are legal.
+//! Voltages and clocks that are legal for a chip.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
-    /// PMMCOREV.
+    /// Core voltage level, as PMMCOREV has it.
     pub vcore: u8,
     /// The fastest CPU clock at this level.
     pub mclk_max_hz: u32,
@@ -19,7 +19,7 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// The levels.
+    /// Core voltage levels, the slowest first.
     pub levels: Vec<Level>,
     /// The highest supply voltage.
     pub vcc_max_v: f64,
@@ -33,9 +33,9 @@ pub enum LimitError {
         "clock {mclk_mhz} MHz is above what any core voltage level allows; the fastest is {max_mhz} MHz"
     )]
     TooFast {
-        /// Asked for.
+        /// Value that was asked for.
         mclk_mhz: f64,
-        /// The limit.
+        /// Limit that it passes.
         max_mhz: f64,
     },
     /// The clock needs a level that needs more supply.
@@ -44,13 +44,13 @@ pub enum LimitError {
          raise the voltage or clock at {max_mhz} MHz or slower"
     )]
     TooLow {
-        /// Asked for.
+        /// Value that was asked for.
         vcc_v: f64,
-        /// Asked for.
+        /// Value that was asked for.
         mclk_mhz: f64,
         /// The level that the clock needs.
         vcore: u8,
-        /// What that level needs.
+        /// Supply voltage that the level needs.
         vcc_min_v: f64,
         /// The fastest clock at this voltage.
         max_mhz: f64,
@@ -58,25 +58,25 @@ pub enum LimitError {
     /// Below what any level needs.
     #[error("{vcc_v} V is below the lowest supply voltage, {vcc_min_v} V")]
     TooLowForAny {
-        /// Asked for.
+        /// Value that was asked for.
         vcc_v: f64,
-        /// The limit.
+        /// Limit that it passes.
         vcc_min_v: f64,
     },
     /// Above the absolute limit.
     #[error("{vcc_v} V is above the highest supply voltage, {vcc_max_v} V")]
     TooHigh {
-        /// Asked for.
+        /// Value that was asked for.
         vcc_v: f64,
-        /// The limit.
+        /// Limit that it passes.
         vcc_max_v: f64,
     },
     /// Not a voltage or clock.
     #[error("{what} is {value}: it must be a positive number")]
     NotPositive {
-        /// Which.
+        /// Name of the figure.
         what: &'static str,
-        /// Its value.
+        /// Value that was given.
         value: f64,
     },
 }

@@ -5,27 +5,27 @@ use serde::Serialize;
 
 use crate::units::{Amperes, Joules, Ohms, Seconds, Volts, Watts};
 
-/// What is wrong with a unit or a waveform.
+/// Mistake in a measurement unit or a waveform.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeasureError {
     /// A figure of the unit.
     #[error("measurement unit: {what} is {value}; it must be {must}")]
     Unit {
-        /// Which.
+        /// Name of the figure.
         what: &'static str,
-        /// Its value.
+        /// Value that was given.
         value: f64,
-        /// What would be right.
+        /// Clause that tells what would be right.
         must: &'static str,
     },
     /// A piece of the waveform.
     #[error("waveform segment {index}: {what} is {value}; it must be a number, zero or more")]
     Segment {
-        /// Which, from 0.
+        /// Index of the segment, from 0.
         index: usize,
-        /// Duration or current.
+        /// Key of the segment: duration or current.
         what: &'static str,
-        /// Its value.
+        /// Value that was given.
         value: f64,
     },
 }
@@ -33,26 +33,26 @@ pub enum MeasureError {
 /// A shunt in the supply line, a converter over it, an accumulator behind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeasurementUnit {
-    /// Shunt.
+    /// Resistance of the shunt.
     pub shunt_ohm: f64,
     /// Bits of the converter.
     pub adc_bits: u32,
-    /// Its full scale.
+    /// Full scale of the converter.
     pub vref_v: f64,
-    /// Its rate.
+    /// Sampling rate of the converter.
     pub sample_rate_hz: f64,
 }
 
 /// A stretch of constant current.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
-    /// How long.
+    /// Duration of the segment.
     pub duration_s: f64,
-    /// How much.
+    /// Current through the shunt.
     pub current_a: f64,
 }
 
-/// What the unit reads, and what it should have read.
+/// Reading of the unit, and what it should have been.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     /// Sum of the codes.
@@ -61,15 +61,15 @@ pub struct Measurement {
     pub samples: u64,
     /// Samples at or above full scale: their energy is lost.
     pub clipped: u64,
-    /// Equation 3.1.
+    /// Energy by equation 3.1.
     pub energy_j: f64,
-    /// Equation 3.2.
+    /// Cycles by equation 3.2.
     pub cycles: f64,
     /// The waveform's own energy at the same supply.
     pub true_energy_j: f64,
-    /// Reading minus truth.
+    /// Error: the reading minus the truth.
     pub error_j: f64,
-    /// What quantisation and the edges of the window may account for: one code per sample, one sample.
+    /// Bound of the error that quantisation and the edges of the window may cause: one code per sample, one sample.
     pub bound_j: f64,
 }
 

@@ -11,7 +11,7 @@
 use crate::parts::{PanelPart, PanelPoint};
 use crate::{IvCurve, SingleDiode, TwoDiode};
 
-/// k / q.
+/// Boltzmann's constant by the elementary charge, k / q.
 const BOLTZMANN_V_PER_K: f64 = 1.380_649e-23 / 1.602_176_634e-19;
 const STC_C: f64 = 25.0;
 const STC_W_M2: f64 = 1000.0;
@@ -65,7 +65,7 @@ impl Panel {
         Ok(Self { law })
     }
 
-    /// Whether its light is told in lux, and not in W/m2 of the sun's spectrum.
+    /// True if its light is told in lux, and not in W/m2 of the sun's spectrum.
     #[must_use]
     pub fn in_lux(&self) -> bool {
         matches!(&self.law, Law::Printed(p) if p.in_lux)
@@ -133,7 +133,7 @@ fn middle([low, high]: [f64; 2]) -> f64 {
 
 // --- Diodes ----------------------------------------------------------------------------------
 
-/// What a datasheet prints at standard test conditions.
+/// Figures that a datasheet prints at standard test conditions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Sheet {
     v_oc_v: f64,
@@ -154,7 +154,7 @@ struct Reading {
     light_s: f64,
     /// That which does not.
     ohmic_s: f64,
-    /// What of the dark current at the open circuit goes through the second diode.
+    /// Share of the dark current at the open circuit that goes through the second diode.
     second: f64,
     /// Ideality of the second diode.
     ideality: f64,
@@ -525,11 +525,11 @@ fn extremes(of: impl Iterator<Item = f64>) -> (f64, f64) {
 #[derive(Clone, Debug, PartialEq)]
 struct Printed {
     in_lux: bool,
-    /// By growing light.
+    /// Points by growing light, with their shapes.
     points: Vec<(f64, Shape)>,
     range: [f64; 2],
     cells: f64,
-    /// Of current and voltage.
+    /// Temperature coefficients of current and voltage.
     per_k: Option<(f64, f64)>,
 }
 

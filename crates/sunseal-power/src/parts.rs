@@ -14,33 +14,33 @@ use crate::{
     Element, Output, Store,
 };
 
-/// What is wrong with a part.
+/// Mistake in a part or in the question for one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PartError {
     /// There is no such file.
     #[error("part {part}: {reason}")]
     Read {
-        /// Which part.
+        /// Name of the part.
         part: String,
-        /// Where it was looked for, and what there is.
+        /// Folders where it was looked for, and the names that there are.
         reason: String,
     },
     /// The halves of a chip are not the whole.
     #[error("part {part} {reason}")]
     Whole {
-        /// Which part.
+        /// Name of the part.
         part: String,
-        /// What does not add up.
+        /// Clause that tells what does not add up.
         reason: String,
     },
     /// The file is not such a part.
     #[error("part {part} ({path}): {reason}")]
     Parse {
-        /// Which part.
+        /// Name of the part.
         part: String,
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Where and what.
+        /// Place in the file, and what is wrong there.
         reason: String,
     },
 }
@@ -52,9 +52,9 @@ sourced! {
         pub capacitance_f: f64,
         /// Tolerance of the capacitance, as a share of it.
         pub tolerance_rel: f64,
-        /// Equivalent series resistance.
+        /// Resistance in series with it.
         pub esr_ohm: f64,
-        /// Rated voltage.
+        /// Rated voltage, never to be exceeded.
         pub v_rated_v: f64,
         /// Leakage at the rated voltage.
         #[serde(rename = "leakage_uA")]
@@ -80,7 +80,7 @@ pub struct BranchPart {
     /// Its growth per volt.
     #[serde(default)]
     pub capacitance_f_per_v: f64,
-    /// Resistance.
+    /// Resistance of the branch.
     pub r_ohm: f64,
 }
 
@@ -124,7 +124,7 @@ impl CapacitorPart {
 }
 
 sourced! {
-    /// A galvanic cell.
+    /// Galvanic cell, primary or rechargeable.
     pub struct CellPart {
         /// Charge from full to empty.
         #[serde(rename = "capacity_mAh")]
@@ -137,7 +137,7 @@ sourced! {
         pub ocv_v: Vec<[f64; 2]>,
         /// Internal resistance: percent of the charge left, ohms.
         pub r_ohm: Vec<[f64; 2]>,
-        /// Of the charge, at 25 degrees.
+        /// Share of the charge that is lost in a year, at 25 degrees.
         pub self_discharge_percent_per_year: f64,
         /// The self-discharge doubles for so many kelvin.
         #[serde(rename = "self_discharge_doubles_K")]
@@ -152,7 +152,7 @@ sourced! {
         pub temperature: Option<CellTemperature>,
         /// Charge over the mean current, where its sheet prints it.
         pub rate: Option<CellRate>,
-        /// Whether it may be charged.
+        /// True if it may be charged.
         pub rechargeable: bool,
         /// Charging ends here (all cells).
         #[serde(rename = "v_charge_V")]
@@ -284,13 +284,13 @@ impl ChargerPart {
     }
 }
 
-/// What a converter does.
+/// Kind of a converter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConverterKind {
     /// Up or down, always on.
     Switching,
-    /// A linear regulator.
+    /// Linear regulator: it takes the current that it gives.
     Linear,
     /// A boost converter that is switched on when the rail falls too low.
     Assisting,
@@ -299,7 +299,7 @@ pub enum ConverterKind {
 sourced! {
     /// A converter between store and rail.
     pub struct ConverterPart {
-        /// Whether it switches, regulates linearly, or only helps out below.
+        /// Kind: it switches, regulates linearly, or only helps out below.
         pub kind: ConverterKind,
         /// Least difference between input and output of a linear regulator.
         #[serde(default, rename = "dropout_mV")]
@@ -374,7 +374,7 @@ impl ConverterPart {
     }
 }
 
-/// How the harvester's overhead of equation 6.1 is read.
+/// Reading of the harvester's overhead of equation 6.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OverheadReading {
@@ -390,7 +390,7 @@ sourced! {
         /// Overhead of equation 6.1.
         #[serde(rename = "overhead_mJ")]
         pub overhead_mj: f64,
-        /// How it is read.
+        /// Reading of that overhead.
         pub overhead_reading: OverheadReading,
         /// Share of the panel's power that reaches the store.
         pub charge_efficiency: f64,
@@ -418,7 +418,7 @@ sourced! {
     /// A photovoltaic panel: a crystalline cell's figures at standard test conditions (1000 W/m2, 25 degrees,
     /// AM 1.5), from which diodes are fitted, or, of any cell, the points that its datasheet prints.
     pub struct PanelPart {
-        /// Open-circuit voltage.
+        /// Open-circuit voltage as printed.
         pub v_oc_v: Option<f64>,
         /// Current with its terminals shorted.
         #[serde(rename = "i_sc_mA")]
@@ -428,7 +428,7 @@ sourced! {
         /// Current at the maximum power point.
         #[serde(rename = "i_mp_mA")]
         pub i_mp_ma: Option<f64>,
-        /// Cells in series.
+        /// Number of cells in series.
         pub cells_in_series: u32,
         /// Temperature coefficient of the short-circuit current.
         pub alpha_sc_percent_per_k: Option<f64>,
@@ -453,19 +453,19 @@ sourced! {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PanelPoint {
-    /// Illuminance.
+    /// Illuminance at the point.
     pub lux: Option<f64>,
-    /// Irradiance.
+    /// Irradiance at the point.
     #[serde(rename = "W_m2")]
     pub w_m2: Option<f64>,
-    /// Open-circuit voltage.
+    /// Open-circuit voltage at that light.
     pub v_oc_v: f64,
     /// Current with its terminals shorted.
     #[serde(rename = "i_sc_uA")]
     pub i_sc_ua: f64,
     /// Voltage at the maximum power point, or at the operating point that is printed.
     pub v_mp_v: f64,
-    /// Current there.
+    /// Current at that voltage.
     #[serde(rename = "i_mp_uA")]
     pub i_mp_ua: f64,
 }
@@ -493,10 +493,10 @@ sourced! {
         /// Size of a memory.
         #[serde(default)]
         pub bytes: Option<u32>,
-        /// What a memory says of itself when it is asked who it is.
+        /// Identification that a memory answers when it is asked who it is.
         #[serde(default)]
         pub id: Vec<u8>,
-        /// How long a sensor takes for a conversion.
+        /// Time that a sensor takes for a conversion.
         #[serde(default)]
         pub convert_ms: Option<f64>,
         /// Typical supply current by state; a state without one is not priced.
@@ -541,7 +541,7 @@ pub(crate) fn part_table<T: DeserializeOwned>(
     table.map_err(|e| told(format!("[{key}] {}", e.reason)))
 }
 
-/// What a part is: the tables of its file, such as `radio`.
+/// Kinds of a part: the tables of its file, such as `radio`.
 ///
 /// # Errors
 /// If there is no such part, or its file cannot be read.

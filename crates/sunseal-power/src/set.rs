@@ -13,7 +13,7 @@ use crate::law::{ClockRow, CurrentLaw, EventLaw, VccRow};
 use crate::units::Amperes;
 use crate::{Interval, LimitError};
 
-/// What can be wrong with a parameter set, or with a question to it.
+/// Mistake in a parameter set, or with a question to it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PowerError {
     /// There is no such file, or it cannot be read.
@@ -21,15 +21,15 @@ pub enum PowerError {
     Read {
         /// The set's full name, device in front.
         name: String,
-        /// Where it was looked for, and what there is.
+        /// Folders where it was looked for, and the names that there are.
         reason: String,
     },
     /// The file is not what it should be.
     #[error("power set {path}: {reason}")]
     Parse {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Where and what.
+        /// Place in the file, and what is wrong there.
         reason: String,
     },
     /// No coefficient for something the machine counted.
@@ -40,13 +40,13 @@ pub enum PowerError {
     Missing {
         /// Name of the set.
         set: String,
-        /// Its file.
+        /// Path of its file.
         path: String,
         /// Component and state, or event.
         what: String,
-        /// What is known nearby.
+        /// Entries that are known nearby.
         known: String,
-        /// Which table is short of an entry.
+        /// Table that is short of an entry.
         table: &'static str,
     },
     /// A coefficient that does not reach the operating point.
@@ -54,11 +54,11 @@ pub enum PowerError {
     Reach {
         /// Name of the set.
         set: String,
-        /// Its file.
+        /// Path of its file.
         path: String,
-        /// Component and state.
+        /// Component and state, as the file names them.
         what: String,
-        /// A clause.
+        /// Clause that tells what is wrong.
         reason: String,
     },
     /// Two sets for one component.
@@ -66,11 +66,11 @@ pub enum PowerError {
         "power sets {first} and {second} both speak for component {component}; use one of them"
     )]
     Twice {
-        /// The component.
+        /// Component that stands in both sets.
         component: String,
-        /// One set.
+        /// Name of one set.
         first: String,
-        /// The other.
+        /// Name of the other set.
         second: String,
     },
     /// The operating point is not legal.
@@ -81,21 +81,21 @@ pub enum PowerError {
     Ledger(String),
 }
 
-/// Where a figure comes from.
+/// Source of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Document.
+    /// Document that the figure is from.
     pub document: String,
     /// Page, table or section.
     pub place: String,
-    /// How it was read and what to mind.
+    /// Note on how it was read and what to mind.
     #[serde(default)]
     pub note: String,
-    /// Whether nobody has checked it against the document.
+    /// True if nobody has checked it against the document.
     #[serde(default)]
     pub recalled: bool,
-    /// Why it is an assumption of ours and of no document, and what would settle it.
+    /// Reason for which it is an assumption of ours and of no document, and what would settle it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumed: Option<String>,
 }
@@ -104,7 +104,7 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Anchor {
-    /// Supply voltage.
+    /// Supply voltage of the chip.
     pub vcc_v: f64,
     /// CPU clock, MHz as printed.
     pub mclk_mhz: f64,
@@ -112,9 +112,9 @@ pub struct Anchor {
     pub cycles: u64,
     /// Energy, mJ as printed.
     pub energy_mj: f64,
-    /// Whether the fit used it.
+    /// True if the fit used it: then it judges nothing.
     pub fitted: bool,
-    /// Where it is printed.
+    /// Place where it is printed.
     pub place: String,
 }
 
@@ -269,11 +269,11 @@ pub struct PowerSet {
     pub title: String,
     /// The part that it speaks for.
     pub device: String,
-    /// What to cite.
+    /// Reference to cite for it.
     pub cite: String,
-    /// Printed energies.
+    /// Energies that documents print, to hold the set to.
     pub anchors: Vec<Anchor>,
-    /// Documents.
+    /// Documents by their keys.
     pub sources: BTreeMap<String, Source>,
     path: PathBuf,
     base: Option<Box<PowerSet>>,
@@ -281,20 +281,20 @@ pub struct PowerSet {
     events: BTreeMap<String, EventEntry>,
 }
 
-/// What a question for a coefficient brings.
+/// Coefficient that a question brings, with its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coefficient {
     /// Amperes of a state, joules of an event.
     pub value: Interval,
     /// Name of the set that holds it.
     pub set: String,
-    /// Document and place.
+    /// Document, and the place in it.
     pub source: String,
-    /// Whether the figure is unchecked.
+    /// True if the figure is unchecked: from memory, not from its document.
     pub recalled: bool,
-    /// Whether the figure is an assumption of ours and of no document.
+    /// True if the figure is an assumption of ours and of no document.
     pub assumed: bool,
-    /// Whether the set asked does not hold it and the one it extends does.
+    /// True if the set asked does not hold it and the one it extends does.
     pub fallback: bool,
 }
 
@@ -732,7 +732,7 @@ impl PowerModel {
         Ok(Self { sets, owner })
     }
 
-    /// The sets.
+    /// Sets that it asks, in their order.
     #[must_use]
     pub fn sets(&self) -> &[PowerSet] {
         &self.sets

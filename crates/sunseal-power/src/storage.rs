@@ -8,23 +8,23 @@
 
 use crate::dormand_prince::{A, LOW};
 
-/// The capacitor.
+/// Capacitor with series resistance and leakage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storage {
-    /// Capacitance.
+    /// Capacitance at every voltage.
     pub capacitance_f: f64,
-    /// Equivalent series resistance.
+    /// Resistance in series with it.
     pub esr_ohm: f64,
     /// Leakage, as a resistor across the capacitance.
     pub leak_ohm: f64,
 }
 
-/// What became of a stretch of time.
+/// Outcome of a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Voltage of the capacitance at the end.
     pub v_v: f64,
-    /// Lost in leakage.
+    /// Energy lost in leakage.
     pub leak_j: f64,
     /// Lost in the series resistance.
     pub esr_j: f64,
@@ -34,7 +34,7 @@ pub struct Flow {
 const TOLERANCE: f64 = 1e-11;
 
 impl Storage {
-    /// Energy at `v_v`.
+    /// Energy above empty at `v_v`.
     #[must_use]
     pub fn energy_j(&self, v_v: f64) -> f64 {
         self.capacitance_f * v_v * v_v / 2.0
@@ -60,7 +60,7 @@ impl Storage {
         2.0 * power_w / (v_v + root)
     }
 
-    /// Whether a power (into the terminal, negative out of it) can flow at all: at most v^2 / 4 R can be drawn.
+    /// True if a power (into the terminal, negative out of it) can flow at all: at most v^2 / 4 R can be drawn.
     #[must_use]
     pub fn gives(&self, v_v: f64, power_w: f64) -> bool {
         v_v * v_v + 4.0 * self.esr_ohm * power_w >= 0.0

@@ -114,7 +114,7 @@ impl Curve {
         a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0])
     }
 
-    /// How steep the carried value is.
+    /// Slope of the carried value.
     fn slope(&self, x: f64) -> f64 {
         if self.x.len() == 1 {
             return 0.0;
@@ -155,22 +155,22 @@ fn line_area(a: [f64; 2], b: [f64; 2], x: f64) -> (f64, f64) {
     (area, a[0] * area + d * d * (a[1] / 2.0 + slope * d / 3.0))
 }
 
-/// What holds the charge of a branch.
+/// Element that holds the charge of a branch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Element {
     /// Differential capacitance dq/dv = c0 + c1 v; c1 = 0 is a plain capacitor.
     Capacitor {
-        /// At 0 V.
+        /// Capacitance at 0 V.
         c0_f: f64,
-        /// Growth per volt.
+        /// Growth of the capacitance per volt.
         c1_f_per_v: f64,
     },
     /// Differential capacitance over voltage, as a class-2 ceramic's falls with its bias.
     Derated {
-        /// Farads over volts.
+        /// Capacitance in farads over volts.
         capacitance_f: Curve,
     },
-    /// A galvanic cell.
+    /// Galvanic cell, primary or rechargeable.
     Cell {
         /// Charge from full to empty.
         capacity_c: f64,
@@ -184,7 +184,7 @@ pub enum Element {
 /// An element behind its resistance, with what it loses by itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Branch {
-    /// What holds the charge.
+    /// Element that holds the charge.
     pub element: Element,
     /// Series resistance; a cell's own is added to it.
     pub r_ohm: f64,
@@ -195,7 +195,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// A plain capacitor.
+    /// Capacitor of one capacitance at every voltage.
     #[must_use]
     pub fn capacitor(capacitance_f: f64, r_ohm: f64, leak_ohm: f64) -> Self {
         let element = Element::Capacitor { c0_f: capacitance_f, c1_f_per_v: 0.0 };
@@ -288,7 +288,7 @@ impl Branch {
         found
     }
 
-    /// What an unreasonable step of the state would be.
+    /// Size of a step of the state that would be unreasonable.
     #[inline]
     pub(crate) fn scale(&self) -> f64 {
         match &self.element {
@@ -298,7 +298,7 @@ impl Branch {
     }
 }
 
-/// Branches in parallel.
+/// Store of charge: branches in parallel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Store {
     /// At least one, at most [`Store::MOST`].
@@ -312,7 +312,7 @@ impl Store {
     /// As many branches as there may be.
     pub const MOST: usize = 5;
 
-    /// A plain capacitor.
+    /// Capacitor of one capacitance at every voltage.
     #[must_use]
     pub fn capacitor(capacitance_f: f64, esr_ohm: f64, leak_ohm: f64) -> Self {
         Self { branches: vec![Branch::capacitor(capacitance_f, esr_ohm, leak_ohm)] }
@@ -361,7 +361,7 @@ impl Store {
         x
     }
 
-    /// Energy above empty.
+    /// Energy above the empty store's.
     #[must_use]
     pub fn energy_j(&self, x: &State) -> f64 {
         self.branches.iter().zip(x).map(|(b, x)| b.energy_j(*x)).sum()
@@ -383,7 +383,7 @@ impl Store {
         (first_v + apart / g, 1.0 / g)
     }
 
-    /// How far a charge taken in a moment lowers the open voltage, before the branches even out.
+    /// Droop of the open voltage by a charge taken in a moment, before the branches even out.
     pub(crate) fn droop_v(&self, x: &State, charge_c: f64) -> f64 {
         let (mut g, mut falls) = (0.0, 0.0);
         for (b, &x) in self.branches.iter().zip(x) {

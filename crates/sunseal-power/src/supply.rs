@@ -35,7 +35,7 @@ use crate::{Light, Store};
 use mode::Mode;
 use solver::{Choice, Heaviest, Turning};
 
-/// What the node takes.
+/// Consumption of the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// From the rail, at [`Supply::rail_v`]; unless it is regulated, the current of that power.
@@ -55,15 +55,15 @@ impl Load {
 /// A load among others that it takes turns with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn {
-    /// What the node takes.
+    /// Consumption of the node.
     pub load: Load,
     /// Share of the time; those of all turns are one.
     pub share: f64,
-    /// How long it lasts at a stretch, where that is short; 0 for what goes on between.
+    /// Time for which it lasts at a stretch, where that is short; 0 for what goes on between.
     pub lasts_s: f64,
 }
 
-/// Why time stopped early.
+/// Event for which time stopped early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {
     /// The output is off and the store has risen to the restart voltage.
@@ -72,7 +72,7 @@ pub enum Boundary {
     Cut,
 }
 
-/// What became of loads that take turns.
+/// Outcome of loads that take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turned {
     /// The time has gone by.
@@ -83,10 +83,10 @@ pub enum Turned {
     Never,
 }
 
-/// How far time went.
+/// Advance of time, and what ended it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advance {
-    /// Time gone by.
+    /// Time that has gone by.
     pub elapsed_s: f64,
     /// Set if it is less than asked for, or a boundary was met at its end.
     pub boundary: Option<Boundary>,
@@ -103,9 +103,9 @@ fn mean(turns: &[Turn]) -> Load {
 pub struct Supply {
     config: Arc<SupplyConfig>,
     solver: Choice,
-    /// Of the circuit's solver.
+    /// Pace of the circuit's solver.
     pace: Pace,
-    /// Where the output switches on; nowhere while the rail's capacitance still carries the node.
+    /// Voltage at which the output switches on; nowhere while the rail's capacitance still carries the node.
     restart_v: f64,
     /// Energy of the store at rest at the cut-off.
     cut_j: f64,
@@ -113,11 +113,11 @@ pub struct Supply {
     at: SupplyState,
 }
 
-/// Where a supply stands, without its figures.
+/// State of a supply, without the figures that it was built of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SupplyState {
     x: State,
-    /// What rounding took from the state.
+    /// Remainder that rounding took from the state.
     rest: State,
     stored_begin_j: f64,
     on: bool,
@@ -133,7 +133,7 @@ pub struct SupplyState {
     sums: SupplySums,
 }
 
-/// How far ahead a time that is surely covered is looked for.
+/// Horizon within which a time that is surely covered is looked for.
 const SURE_LOOK_S: f64 = 3600.0;
 
 impl Supply {
@@ -177,12 +177,12 @@ impl Supply {
         }
     }
 
-    /// Whether it is a plain capacitor between converters of constant efficiency.
+    /// True if it is a plain capacitor between converters of constant efficiency.
     fn is_plain(&self) -> bool {
         matches!(self.solver, Choice::Plain(_))
     }
 
-    /// Where it stands, to go back to.
+    /// Saves its state, to go back to.
     #[must_use]
     pub fn state(&self) -> SupplyState {
         self.at.clone()
@@ -209,7 +209,7 @@ impl Supply {
         self
     }
 
-    /// The figures.
+    /// Figures that it was built of.
     #[must_use]
     pub fn config(&self) -> &SupplyConfig {
         &self.config
@@ -221,7 +221,7 @@ impl Supply {
         self.solver.get().open_v(self)
     }
 
-    /// Whether the rail is up.
+    /// True if the rail is up.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.at.on
@@ -234,7 +234,7 @@ impl Supply {
         self.at.rail_v
     }
 
-    /// Whether the rail follows the store.
+    /// True if the rail follows the store.
     #[must_use]
     pub fn rail_follows(&self) -> bool {
         self.at.coasting || !self.config.output.is_regulated()

@@ -35,23 +35,23 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// Potential.
+    /// Potential, in volts.
     Volts,
-    /// Current.
+    /// Current, in amperes.
     Amperes,
-    /// Charge.
+    /// Charge, in coulombs.
     Coulombs,
-    /// Power.
+    /// Power, in watts.
     Watts,
-    /// Energy.
+    /// Energy, in joules.
     Joules,
-    /// Time.
+    /// Time, in seconds.
     Seconds,
-    /// Frequency.
+    /// Frequency, in hertz.
     Hertz,
-    /// Resistance.
+    /// Resistance, in ohms.
     Ohms,
-    /// Capacitance.
+    /// Capacitance, in farads.
     Farads,
 );
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Counts times coefficients.
+//! Energy of a ledger: counts times coefficients.
 
 use std::collections::BTreeMap;
 
@@ -16,29 +16,29 @@ pub enum Clock {
     AsRun,
     /// Another: CPU cycles take their new time, time spent asleep stays what it was.
     At {
-        /// CPU clock.
+        /// Clock of the CPU, MCLK.
         mclk_hz: u32,
-        /// Core voltage level.
+        /// Level of the core voltage.
         vcore: u8,
     },
 }
 
-/// Whether a line of the breakdown is a state or an event.
+/// Kind of a line of the breakdown: a state or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemKind {
-    /// Current times time.
+    /// State: current times time.
     State,
-    /// Count times energy.
+    /// Event: count times energy.
     Event,
 }
 
 /// One line of the breakdown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Item {
-    /// State or event.
+    /// Kind of the line.
     pub kind: ItemKind,
-    /// Which part.
+    /// Component that the line is of.
     pub component: String,
     /// The state's or event's name.
     pub name: String,
@@ -46,27 +46,27 @@ pub struct Item {
     pub mclk_hz: u32,
     /// Core voltage level it is priced at.
     pub vcore: u8,
-    /// CPU cycles within.
+    /// CPU cycles within the state.
     pub cycles: u64,
-    /// Time within.
+    /// Time within the state.
     pub time_s: f64,
-    /// How often; 0 for a state.
+    /// Number of events; 0 for a state.
     pub count: u64,
     /// Current of the state, energy of one event.
     pub coefficient: Interval,
-    /// The product.
+    /// Energy: the product of both.
     pub energy_j: Interval,
-    /// Which set it came from.
+    /// Name of the set that it came from.
     pub set: String,
-    /// Document and place.
+    /// Document, and the place in it.
     pub source: String,
-    /// Whether the figure is unchecked.
+    /// True if the figure is unchecked: from memory, not from its document.
     pub recalled: bool,
-    /// Whether the figure is an assumption of ours and of no document.
+    /// True if the figure is an assumption of ours and of no document.
     pub assumed: bool,
 }
 
-/// Where the joules went.
+/// Breakdown of the joules of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EnergyBreakdown {
     /// Lines, in the ledger's order: states, then events.
@@ -77,7 +77,7 @@ pub struct EnergyBreakdown {
     pub time_s: f64,
     /// CPU cycles of the component that has most.
     pub cycles: u64,
-    /// Supply voltage.
+    /// Supply voltage of the chip.
     pub vcc_v: f64,
     /// Lines whose figure the named set lacks and the set it extends gave.
     pub fallbacks: Vec<String>,
@@ -116,14 +116,14 @@ impl EnergyBreakdown {
         }
     }
 
-    /// What the CPU draws in one state after the other, as something at its supply measures it.
+    /// Currents that the CPU draws in one state after the other, as something at its supply measures it.
     #[must_use]
     pub fn cpu_waveform(&self) -> Vec<Segment> {
         let cpu = self.items.iter().filter(|i| i.kind == ItemKind::State && i.component == "cpu");
         cpu.map(|i| Segment { duration_s: i.time_s, current_a: i.coefficient.typ }).collect()
     }
 
-    /// Joules by component.
+    /// Joules by component, summed.
     #[must_use]
     pub fn by_component(&self) -> BTreeMap<String, Interval> {
         self.grouped(|i| i.component.clone())
@@ -142,15 +142,15 @@ impl EnergyBreakdown {
 /// One point of an energy and latency curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CurvePoint {
-    /// Supply voltage.
+    /// Supply voltage of the chip.
     pub vcc_v: f64,
-    /// CPU clock.
+    /// Clock of the CPU, MCLK.
     pub mclk_hz: u32,
     /// Core voltage level: the lowest that allows the clock.
     pub vcore: u8,
-    /// How long the same cycles take.
+    /// Time that the same cycles take.
     pub time_s: f64,
-    /// What they cost.
+    /// Energy that they cost.
     pub energy_j: Interval,
 }
 

@@ -167,7 +167,7 @@ fn lone() -> [(&'static str, String); 2] {
     ]
 }
 
-/// In nanoamperes.
+/// Own currents in nanoamperes, as the sheets print them.
 fn own(room: &Room, charger: &str, converter: &str) -> [f64; 4] {
     let o = OwnCurrents::of(room, Some(charger), Some(converter)).unwrap();
     [o.lit_a, o.dark_a, o.on_a, o.off_a].map(|a| (a * 1e12).round() / 1e3)

@@ -28,13 +28,13 @@ impl Sent {
         self.0.node
     }
 
-    /// When the carrier came on.
+    /// Time at which the carrier came on.
     #[getter]
     fn start_ps(&self) -> u128 {
         self.0.start.0
     }
 
-    /// When it went off.
+    /// Time at which it went off.
     #[getter]
     fn end_ps(&self) -> u128 {
         self.0.end.0
@@ -96,7 +96,7 @@ impl Air {
         Self { medium: Medium::new(MediumConfig { seed, loss, frame_loss, capture_db }) }
     }
 
-    /// Moves an antenna.
+    /// Moves an antenna to another place.
     fn place(&self, antenna: usize, x_m: f64, y_m: f64) {
         self.medium.place(antenna, Position { x_m, y_m });
     }

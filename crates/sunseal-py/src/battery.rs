@@ -68,7 +68,7 @@ impl Battery {
         self.inner.cell().self_discharge_percent_per_year / 100.0
     }
 
-    /// Whether its sheet says nothing of the temperature.
+    /// True if its sheet says nothing of the temperature.
     #[getter]
     fn ignores_temperature(&self) -> bool {
         self.inner.cell().ignores_temperature()

@@ -16,7 +16,7 @@ use crate::library::Library;
 #[derive(Clone)]
 pub struct Board {
     pub inner: sunseal_board::Board,
-    /// Where the parts are that it names.
+    /// Rooms in which the parts are that it names.
     pub parts: Room,
 }
 

@@ -47,7 +47,7 @@ pub fn refuse_if_asked() {
     }
 }
 
-/// What a device has raised, until the run that it ended tells of it.
+/// Exception that a device has raised, until the run that it ended tells of it.
 #[derive(Clone, Default)]
 pub struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -316,20 +316,18 @@ pub fn attach_device(
     Ok(())
 }
 
-/// How long the devices of Python on a machine's buses were in each state: name, state, picoseconds.
+/// Picoseconds that a component of a machine was in each of its states: the radio, a device of Python on a bus.
 #[pyfunction]
-pub fn device_states(machine: &Machine) -> Vec<(String, String, u128)> {
-    let (m, devices) = (machine.lock(), machine.devices());
+pub fn component_states(machine: &Machine, component: &str) -> BTreeMap<String, u128> {
+    let m = machine.lock();
     let (ledger, vocabulary) = (m.ledger(), m.vocabulary());
     let mut times = BTreeMap::new();
     for (key, span) in ledger.spans() {
-        let name = vocabulary.component_name(key.component);
-        if devices.iter().any(|(device, _)| device == name) {
-            let state = vocabulary.state_name(key.state);
-            *times.entry((name.to_owned(), state.to_owned())).or_default() += span.time.0;
+        if vocabulary.component_name(key.component) == component {
+            *times.entry(vocabulary.state_name(key.state).to_owned()).or_default() += span.time.0;
         }
     }
-    times.into_iter().map(|((name, state), time_ps)| (name, state, time_ps)).collect()
+    times
 }
 
 /// The serial interfaces of a machine's chip that can be an I2C master.

@@ -11,9 +11,9 @@ use sunseal_mcu::war::{self, War};
 /// Kind, address, times, place, source line, instruction.
 pub type Leak = (&'static str, u32, u64, String, Option<String>, String);
 
-/// Whether and how each byte of each secret was met (0 not read, 1 read, 2 overwritten); blocks given marked data
-/// (name, whether they are followed, the place that gave it); functions that ran with marked data; stretches of code
-/// that ran (first, end); bytes of all functions.
+/// Coverage of a run: whether and how each byte of each secret was met (0 not read, 1 read, 2 overwritten); blocks
+/// given marked data (name, whether they are followed, the place that gave it); functions that ran with marked data;
+/// stretches of code that ran (first, end); bytes of all functions.
 pub type Covered =
     (Vec<Vec<u8>>, Vec<(String, bool, Option<String>)>, Vec<String>, Vec<(u32, u32)>, u32);
 
@@ -66,7 +66,7 @@ pub fn of_war(war: &War, elf: &Elf) -> Vec<Hazard> {
     found.collect()
 }
 
-/// What each instruction spent, the cuts, and the branches that runtime input decided.
+/// Cycles that each instruction spent, the cuts, and the branches that runtime input decided.
 pub fn of_offline(
     offline: &mut Offline,
     elf: &Elf,

@@ -22,7 +22,7 @@ struct Member {
     capacitance_f: Option<f64>,
 }
 
-/// What is played.
+/// Fleet that is played.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {

@@ -26,7 +26,7 @@ impl Stretch {
     }
 }
 
-/// What a run behind a reboot looked at of what the cut had left.
+/// Footprint of a run behind a reboot: what it looked at of what the cut had left.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Footprint(Mutex<inject::Footprint>);
 
@@ -51,20 +51,20 @@ impl Footprint {
         self.lock().join(&machine.lock(), at, Picos(off_ps), &behind.lock())
     }
 
-    /// Why the cut in front of it is in no class, if so.
+    /// Reason for which the cut in front of it is in no class, if so.
     #[getter]
     fn alone(&self) -> Option<&'static str> {
         self.lock().alone()
     }
 }
 
-/// What a loss of power left.
+/// Remains of a loss of power.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Left(pub inject::Left);
 
 #[pymethods]
 impl Left {
-    /// Where it differs from another one of the same machine; none where registers or parts do.
+    /// Addresses at which it differs from another one of the same machine; none where registers or parts do.
     fn differing(&self, other: &Self) -> Option<Differing> {
         self.0.differing(&other.0).map(Differing)
     }
@@ -81,7 +81,7 @@ pub struct Differing(inject::Differing);
 
 #[pymethods]
 impl Differing {
-    /// Whether a run, or one behind further losses, tells the two apart, or may.
+    /// True if a run, or one behind further losses, tells the two apart, or may.
     fn read_by(&self, run: &Footprint) -> bool {
         self.0.read_by(&run.lock())
     }
@@ -115,7 +115,7 @@ impl Stretch {
         Ok(Self { inner: Mutex::new(walked.map_err(refuse)?), machine })
     }
 
-    /// How many cycles it has.
+    /// Number of its cycles.
     #[getter]
     fn cycles(&self) -> u64 {
         self.lock().cycles()
@@ -161,7 +161,8 @@ impl Stretch {
         })
     }
 
-    /// What led to cycle `at`: text of the last instructions, address of the cut one, registers in front of it.
+    /// Instructions that led to cycle `at`: text of the last instructions, address of the cut one, registers in front
+    /// of it.
     fn trace(&self, at: u64, instructions: usize) -> PyResult<Trace> {
         let owner = self.machine.get();
         let mut machine = owner.lock();

@@ -34,7 +34,7 @@ pub fn disassemble(
     found
 }
 
-/// What one step of the machine ran: an instruction or the way into an interrupt.
+/// Step of the machine: an instruction or the way into an interrupt.
 #[derive(Default)]
 struct Steps(Vec<(u32, u32, Option<u32>)>);
 
@@ -137,7 +137,7 @@ fn it_state(registers: &[Register]) -> u8 {
     registers.iter().find(|r| r.name == "xPSR").map_or(0, |r| sunseal_mcu::it_state(r.value))
 }
 
-/// Why the run ended, names of the registers, cycles of the rows, their words, texts by number.
+/// Reason for which the run ended, names of the registers, cycles of the rows, their words, texts by number.
 type Traced<'py> = (Ended, Vec<String>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<String>);
 
 /// Runs as `Machine.run` does and takes down at most so many instructions, after which it stops.

@@ -38,7 +38,7 @@ mod _engine {
     #[pymodule_export]
     use board::{Board, levels};
     #[pymodule_export]
-    use device::{attach_device, device_states, i2c_serials};
+    use device::{attach_device, component_states, i2c_serials};
     #[pymodule_export]
     use error::EngineError;
     #[pymodule_export]

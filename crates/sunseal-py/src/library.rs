@@ -63,7 +63,7 @@ impl Library {
         Ok(self.room_of(room)?.names())
     }
 
-    /// Why there is no file of a name, a clause with the places looked in.
+    /// Reason for which there is no file of a name, a clause with the places looked in.
     fn missing(&self, room: &str, name: &str) -> PyResult<String> {
         Ok(self.room_of(room)?.missing(name))
     }

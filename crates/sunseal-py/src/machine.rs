@@ -37,7 +37,7 @@ use crate::view::View;
 /// Between two looks at the keyboard.
 const SLICE_CYCLES: u64 = 20_000_000;
 
-/// What a machine had counted at a moment.
+/// Counts of a machine at a moment.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Moment(sunseal_board::Moment);
 
@@ -50,30 +50,30 @@ pub struct Machine {
     progress: Mutex<Option<Py<PyAny>>>,
     /// The board's radio and the air that it sends to.
     radio: Option<(RadioHandle, Medium)>,
-    /// What the radio of a machine alone on its air has sent, where somebody asked to keep it.
+    /// Packets that the radio of a machine alone on its air has sent, where somebody asked to keep it.
     sent: Mutex<Option<Vec<Captured>>>,
     /// The board's coprocessors by name.
     fpgas: Fpgas,
     /// Devices of Python on its serial buses, by name, and what they have raised.
     devices: Mutex<Vec<(String, Raised)>>,
-    /// What every run is written to, if it is.
+    /// Waveform that every run is written to, if one is.
     dump: Mutex<Option<Recorder<BufWriter<File>>>>,
-    /// What the run since a reboot looks at, if that is followed.
+    /// Footprint of the run since a reboot, if that is followed.
     footprint: Mutex<Option<Footprint>>,
 }
 
-/// How a run under the watch for write-after-read ended: hazards, where tasks committed, and what was not followed.
+/// End of a run under the watch for write-after-read: hazards, where tasks committed, and what was not followed.
 type WarFound = (Ended, Vec<Hazard>, Vec<u32>, Option<String>);
 
 /// Everything that a machine was at one moment.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Snapshot(State);
 
-/// Why a run ended, and the address, pin or count that goes with it.
+/// Reason for which a run ended, and the address, pin or count that goes with it.
 pub type Ended = (&'static str, String);
-/// Whether input was read; what was used and is not followed; the way.
+/// Reading of a run: whether input was read; what was used and is not followed; the way.
 type Split = (bool, Vec<String>, Vec<u8>);
-/// What a run says of its runtime input; branches are place and times.
+/// Account of a run's runtime input; branches are place and times.
 type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<Branch>, Split);
 
 /// Until when to run.
@@ -85,7 +85,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Whether it is a place or a pin, and not only so many cycles or so much time.
+    /// True if it is a place or a pin, and not only so many cycles or so much time.
     fn reaches(&self) -> bool {
         !self.pc.is_empty() || self.pin.is_some()
     }
@@ -143,7 +143,7 @@ impl Machine {
         self.sent().get_or_insert_default();
     }
 
-    /// What the radio has sent since the last call, once `keep_sent` was called.
+    /// Packets that the radio has sent since the last call, once `keep_sent` was called.
     fn take_sent(&self) -> Vec<Sent> {
         let mut sent = self.sent();
         sent.as_mut().map(std::mem::take).unwrap_or_default().into_iter().map(Sent).collect()
@@ -159,12 +159,17 @@ impl Machine {
         self.lock().reset_loop().map(|found| found.explain(self.elf.as_ref()))
     }
 
+    /// Reason for which the sleep that the CPU is in cannot end, a clause; none where it is awake, or something may wake it.
+    fn asleep_for_good(&self) -> Option<String> {
+        self.lock().asleep_for_good()
+    }
+
     /// The last reset that the chip made itself, a sentence's end; none if it made none.
     fn last_reset(&self) -> Option<String> {
         self.lock().last_reset().map(|last| last.explain_last(self.elf.as_ref()))
     }
 
-    /// What the radio did: sent, sent bytes, received, failed its CRC, filtered, missed, calibrations.
+    /// Counts of the radio: sent, sent bytes, received, failed its CRC, filtered, missed, calibrations.
     fn radio_counts(&self) -> Option<[u64; 7]> {
         let c = self.radio()?.counts();
         Some([c.sent, c.sent_bytes, c.received, c.crc_failed, c.filtered, c.missed, c.calibrations])
@@ -205,7 +210,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends the dump.
+    /// Ends the dump of a run.
     fn recorded(&self) -> PyResult<()> {
         let recorder = self.dump.lock().unwrap_or_else(PoisonError::into_inner).take();
         recorder.map_or(Ok(()), |r| r.finish(&self.lock()).map_err(refuse))
@@ -520,7 +525,7 @@ impl Machine {
         })
     }
 
-    /// Runs one instruction.
+    /// Runs one instruction to its end.
     fn step(&self) -> PyResult<()> {
         self.alone()?;
         let mut m = self.lock();
@@ -577,7 +582,7 @@ impl Machine {
         self.lock().read_mem(addr, bytes).map(<[u8]>::to_vec).map_err(refuse)
     }
 
-    /// What the CPU would read from a peripheral's register of 1, 2 or 4 bytes.
+    /// Value that the CPU would read from a peripheral's register of 1, 2 or 4 bytes.
     fn register_value(&self, addr: u32, bytes: u32) -> PyResult<u32> {
         self.lock().register_value(addr, bytes).map_err(refuse)
     }
@@ -599,7 +604,7 @@ impl Machine {
         Some((object.name.clone(), object.addr, object.size_bytes))
     }
 
-    /// Where an address lies: symbol and offset, with the source line where it is known.
+    /// Place of an address: symbol and offset, with the source line where it is known.
     fn describe(&self, addr: u32) -> String {
         let Some(elf) = &self.elf else { return format!("{addr:#x}") };
         match elf.line_at(addr) {
@@ -665,8 +670,8 @@ impl Machine {
         log.into_iter().map(|b| (b.time_ps, b.usci, b.byte, b.bit_ps)).collect()
     }
 
-    /// What a terminal whose bits take `bit_ps` makes of bytes of one interface, as `take_uart` has them: each byte, and
-    /// whether its stop bit was low.
+    /// Bytes that a terminal whose bits take `bit_ps` makes of those of one interface, as `take_uart` has them: each
+    /// byte, and whether its stop bit was low.
     #[staticmethod]
     fn uart_heard(sent: Vec<(u128, String, u8, u128)>, bit_ps: u128) -> Vec<(u8, bool)> {
         let sent: Vec<UartByte> = sent
@@ -694,7 +699,7 @@ impl Machine {
         Moment(sunseal_board::Moment::of(&self.lock(), &self.fpgas))
     }
 
-    /// What the chip and its coprocessors counted since a moment, or since power-on, to be weighed.
+    /// Counts of the chip and its coprocessors since a moment, or since power-on, to be weighed.
     #[pyo3(signature = (since=None))]
     fn counts(&self, since: Option<&Moment>) -> PyResult<Counts> {
         self.check_parts()?;
@@ -744,14 +749,14 @@ impl Machine {
         *footprint = Footprint::of(&self.lock());
     }
 
-    /// What was looked at since `follow`, none on chips where that cannot be followed; from here on nothing is.
+    /// Footprint since `follow`, none on chips where that cannot be followed; from here on nothing is.
     fn followed(&self) -> Option<crate::inject::Footprint> {
         let mut footprint = self.footprint().take()?;
         footprint.ended(&self.lock());
         Some(crate::inject::Footprint::new(footprint))
     }
 
-    /// What a loss of power for so long left, on a machine about to boot; none where that is not known. It shares with
+    /// Remains of a loss of power for so long, on a machine about to boot; none where that is not known. It shares with
     /// `like` what is the same there.
     #[pyo3(signature = (off_ps, like))]
     fn left(

@@ -24,7 +24,7 @@ impl Panel {
         Ok(Self { name, inner })
     }
 
-    /// Whether its light is told in lux, and not in W/m2.
+    /// True if its light is told in lux, and not in W/m2.
     #[getter]
     fn in_lux(&self) -> bool {
         self.inner.in_lux()

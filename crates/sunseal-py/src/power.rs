@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use sunseal_board::limits_of;
-use sunseal_mcu::Device;
+use sunseal_mcu::{Device, OVERCLOCK};
 use sunseal_power::{Limits, MeasurementUnit, PowerModel};
 
 use sunseal_trace::OperatingPoint;
@@ -20,20 +20,42 @@ use crate::program::Counts;
 pub struct PowerSet {
     model: PowerModel,
     limits: Limits,
+    /// The same with clocks as far above them as a machine runs by permission.
+    above: Option<Limits>,
+}
+
+impl PowerSet {
+    /// The limits that a clock keeps to: its own, or by permission those slightly above.
+    fn limits(&self, freq_hz: u32, vcc_v: f64) -> &Limits {
+        let legal = self.limits.level_for(vcc_v, f64::from(freq_hz)).is_ok();
+        self.above.as_ref().filter(|_| !legal).unwrap_or(&self.limits)
+    }
+}
+
+/// Limits whose clocks are as far above as a machine runs by permission.
+fn above(limits: &Limits) -> Limits {
+    let mut above = limits.clone();
+    for level in &mut above.levels {
+        level.mclk_max_hz = (f64::from(level.mclk_max_hz) * OVERCLOCK) as u32;
+    }
+    above
 }
 
 #[pymethods]
 impl PowerSet {
     /// A set by its name, for the device of a file.
     #[new]
-    fn new(data: Data<'_>, name: &str, device: &str) -> PyResult<Self> {
+    #[pyo3(signature = (data, name, device, overclock=false))]
+    fn new(data: Data<'_>, name: &str, device: &str, overclock: bool) -> PyResult<Self> {
         let device = Device::load(Path::new(device)).map_err(refuse)?;
         let sets = data.library().room("power");
         let set = sunseal_power::PowerSet::load(sets, name, &device.name).map_err(refuse)?;
-        Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits_of(&device) })
+        let limits = limits_of(&device);
+        let above = overclock.then(|| above(&limits));
+        Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits, above })
     }
 
-    /// Its full name.
+    /// Full name of the set.
     #[getter]
     fn name(&self) -> String {
         self.model.name()
@@ -81,7 +103,14 @@ impl PowerSet {
 
     /// Refuses a clock and voltage that the device does not allow.
     fn check(&self, freq_hz: u32, vcc_v: f64) -> PyResult<u8> {
-        self.limits.level_for(vcc_v, f64::from(freq_hz)).map_err(refuse)
+        let mclk_hz = f64::from(freq_hz);
+        let level = self.limits(freq_hz, vcc_v).level_for(vcc_v, mclk_hz);
+        level.map_err(|e| match above(&self.limits).level_for(vcc_v, mclk_hz) {
+            Ok(_) => refuse(format!(
+                "{e}; `--allow overclock` has it run all the same, as a bench would"
+            )),
+            Err(_) => refuse(e),
+        })
     }
 
     /// Prices counts at a clock and voltage.
@@ -89,7 +118,13 @@ impl PowerSet {
         let vcore = self.check(freq_hz, vcc_v)?;
         let b = self
             .model
-            .reweigh(&counts.ledger, &counts.vocabulary, &self.limits, vcc_v, freq_hz)
+            .reweigh(
+                &counts.ledger,
+                &counts.vocabulary,
+                self.limits(freq_hz, vcc_v),
+                vcc_v,
+                freq_hz,
+            )
             .map_err(refuse)?;
         Ok(Weighed::new(vcore, &b))
     }
@@ -117,12 +152,18 @@ impl PowerSet {
         Ok(Weighed::new(vcore, &b))
     }
 
-    /// What the measurement unit of Mane 2014 (section 3.1) would have read of the same window.
+    /// Reading that the measurement unit of Mane 2014 (section 3.1) would have had of the same window.
     fn unit_reading(&self, counts: &Counts, freq_hz: u32, vcc_v: f64) -> PyResult<UnitReading> {
         self.check(freq_hz, vcc_v)?;
         let weighed = self
             .model
-            .reweigh(&counts.ledger, &counts.vocabulary, &self.limits, vcc_v, freq_hz)
+            .reweigh(
+                &counts.ledger,
+                &counts.vocabulary,
+                self.limits(freq_hz, vcc_v),
+                vcc_v,
+                freq_hz,
+            )
             .map_err(refuse)?;
         let mclk_hz = f64::from(freq_hz);
         let unit = MeasurementUnit::mane2014(mclk_hz);
@@ -199,7 +240,7 @@ pub fn own_currents_a(
     Ok((own.lit_a, own.dark_a, own.on_a, own.off_a))
 }
 
-/// What Mane's measurement unit reads: equations 3.1 and 3.2.
+/// Reading of Mane's measurement unit: equations 3.1 and 3.2.
 #[pyclass(frozen, get_all, module = "sunseal._engine")]
 pub struct UnitReading {
     shunt_ohm: f64,
@@ -214,7 +255,7 @@ pub struct UnitReading {
     bound_j: f64,
 }
 
-/// What counts cost at one operating point.
+/// Cost of counts at one operating point.
 #[pyclass(frozen, get_all, module = "sunseal._engine")]
 pub struct Weighed {
     vcore: u8,

@@ -16,7 +16,7 @@ use crate::error::{EngineError, refuse};
 
 type Progress = Option<Py<PyAny>>;
 
-/// What one run counted. Integers only: joules come later, at any voltage and clock.
+/// Counts of one run. Integers only: joules come later, at any voltage and clock.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Counts {
     pub ledger: Ledger,
@@ -25,8 +25,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Of a stretch of a machine's run: what the chip did, without the board's radio, as when a program is measured, and
-    /// without the devices that hang on its buses.
+    /// Takes the counts of a stretch of a machine's run: what the chip did, without the board's radio, as when a
+    /// program is measured, and without the devices that hang on its buses.
     pub fn of_stretch(all: Counted, devices: &[String]) -> Self {
         let own = |name: &str| name != "radio" && devices.iter().all(|device| device != name);
         let ledger = all.ledger.of(&all.vocabulary, own);
@@ -34,7 +34,7 @@ impl Counts {
         Self { ledger, vocabulary: all.vocabulary, facts }
     }
 
-    /// What of a part, or of everything but a part, was counted: its states, and the events whose names it begins.
+    /// Counts of a part, or of everything but a part: its states, and the events whose names it begins.
     pub fn split(&self, part: &str, own: bool) -> Ledger {
         self.ledger.of(&self.vocabulary, |name| (name == part) == own)
     }
@@ -383,8 +383,8 @@ pub fn symbols_bytes(image: &[u8], names: Vec<String>) -> PyResult<u32> {
         .map_err(refuse)
 }
 
-/// How fast the machine runs a program from reset to its end: instructions, cycles, seconds on the
-/// wall. A figure for the record, never a result.
+/// Speed at which the machine runs a program from reset to its end: instructions, cycles, seconds on the wall. A figure
+/// for the record, never a result.
 #[pyfunction]
 pub fn speed(
     py: Python<'_>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What goes over the air: sizes, packets, their energy, and signatures verified.
+//! Messages over the air: sizes, packets, their energy, and signatures verified.
 
 use pyo3::prelude::*;
 use sunseal_board::Board;
@@ -11,7 +11,7 @@ use sunseal_trace::OperatingPoint;
 use crate::error::{EngineError, refuse};
 use crate::library::Data;
 
-/// How a response travels.
+/// Way in which a response travels.
 #[pyclass(frozen, get_all, module = "sunseal._engine")]
 pub struct ResponseAir {
     signature_bytes: usize,

@@ -12,14 +12,14 @@ use crate::device::{self, OnBus, Raised};
 use crate::error::{EngineError, refuse};
 use crate::library::Data;
 
-/// How often progress is told and Ctrl-C heard, by the clock on the wall.
+/// Time between two moments at which progress is told and Ctrl-C heard, by the clock on the wall.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A scenario file, read and checked.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Scenario {
     pub(crate) inner: sunseal_node::Scenario,
-    /// Where it was read from.
+    /// Folder from which it was read.
     folder: Option<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ impl Scenario {
         Ok(Self { inner, folder: path.parent().map(Path::to_owned) })
     }
 
-    /// What `to_json` has given, changed or not; paths in it are taken from the working folder.
+    /// Reads what `to_json` has given, changed or not; paths in it are taken from the working folder.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Self> {
         let inner: sunseal_node::Scenario = serde_json::from_str(text).map_err(refuse)?;

@@ -55,7 +55,7 @@ impl Supply {
         self.inner.config().v_max_v
     }
 
-    /// What a start costs the store.
+    /// Energy that a start costs the store.
     #[getter]
     fn start_j(&self) -> f64 {
         self.inner.config().start_overhead_j
@@ -73,14 +73,14 @@ impl Supply {
         self.inner.rail_most_v()
     }
 
-    /// Whether the closed loop itself keeps what a load takes in the store's resistance.
+    /// True if the closed loop itself keeps what a load takes in the store's resistance.
     #[getter]
     fn keeps_reserve(&self) -> bool {
         self.inner.keeps_reserve()
     }
 
-    /// What the store gives at its middle voltage for loads at rails, rows of power and voltage; `output` is a share of
-    /// the output's efficiency.
+    /// Power that the store gives at its middle voltage for loads at rails, rows of power and voltage; `output` is a
+    /// share of the output's efficiency.
     #[pyo3(signature = (loads, output=1.0))]
     fn given_w<'py>(
         &self,
@@ -92,7 +92,7 @@ impl Supply {
         Ok(bytes(py, &py.detach(|| self.inner.given_w(&loads, output))))
     }
 
-    /// What must be left above the cut-off so that the terminal does not fall to it under such loads.
+    /// Energy that must be left above the cut-off so that the terminal does not fall to it under such loads.
     fn reserve_j<'py>(
         &self,
         py: Python<'py>,
@@ -121,8 +121,8 @@ impl Supply {
         }))
     }
 
-    /// How long the full store lasts without light under a load, told by what it gives for it, down to an energy above
-    /// the cut-off.
+    /// Time for which the full store lasts without light under a load, told by what it gives for it, down to an energy
+    /// above the cut-off.
     fn dark_s(&self, given_w: f64, down_to_j: f64) -> f64 {
         self.inner.dark_s(given_w, down_to_j)
     }

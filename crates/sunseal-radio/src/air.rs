@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What carries packets between the node's antenna and the gateway's.
+//! Carriers of packets between the node's antenna and the gateway's.
 //!
 //! For each packet sent there is exactly one answer, so simulated time waits for it and runs are
 //! the same every time.
@@ -11,23 +11,23 @@ use std::time::Duration;
 use sunseal_link::air::{Down, Listen, MAX_DOWN_BYTES, Train, Up};
 use sunseal_link::frame::FrameBytes;
 
-/// What went wrong between node and gateway.
+/// Failure between node and gateway.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AirError {
     /// The gateway cannot be reached.
     #[error("gateway {address}: {reason}; start one with `sunseal gateway` and name its address")]
     Connect {
-        /// Where.
+        /// Address of the gateway.
         address: String,
-        /// What the system says.
+        /// Words of the operating system.
         reason: String,
     },
     /// The connection broke, or the gateway speaks another language.
     #[error("gateway {address}: {reason}")]
     Talk {
-        /// Where.
+        /// Address of the gateway.
         address: String,
-        /// What happened.
+        /// Clause that tells what happened.
         reason: String,
     },
 }
@@ -39,7 +39,7 @@ pub struct Sent {
     pub time_us: u64,
     /// Length byte and frame.
     pub packet: Vec<u8>,
-    /// Whether the radio's CRC holds when it arrives.
+    /// True if the radio's CRC holds when it arrives.
     pub crc_ok: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Answer {
     pub delay_us: u32,
     /// The frame, without its length byte.
     pub frame: Vec<u8>,
-    /// Whether the radio's CRC holds.
+    /// True if the radio's CRC holds.
     pub crc_ok: bool,
 }
 
@@ -71,7 +71,7 @@ pub trait Air: Send {
         Ok(None)
     }
 
-    /// What a snapshot must keep of this side of it; none if there is no going back to it.
+    /// State of this side of it that a snapshot must keep; none if there is no going back to it.
     fn save(&self) -> Option<Vec<u8>> {
         None
     }
@@ -80,7 +80,7 @@ pub trait Air: Send {
     fn restore(&mut self, _saved: &[u8]) {}
 }
 
-/// Nobody there.
+/// Air without a gateway: nobody answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence;
 
@@ -199,7 +199,7 @@ impl Chance {
         Self(seed)
     }
 
-    /// 64 bits.
+    /// Draws 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -208,7 +208,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// Whether something of probability `p` happens.
+    /// Draws whether something of probability `p` happens.
     pub fn happens(&mut self, p: f64) -> bool {
         // 53 bits, as many as a double holds.
         ((self.bits() >> 11) as f64) < p * (1u64 << 53) as f64

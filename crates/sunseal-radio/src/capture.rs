@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was on a medium as a capture file, for Wireshark and its kin.
+//! Capture file of what was on a medium, for Wireshark and its kin.
 
 use sunseal_link::pcap::{
     self, Direction, LINKTYPE_IEEE802_15_4_NOFCS, LINKTYPE_IEEE802_15_4_WITHFCS, LINKTYPE_USER0,

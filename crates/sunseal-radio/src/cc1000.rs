@@ -225,7 +225,7 @@ impl Chip {
 
     // --- frequencies and rates ----------------------------------------------------------------------
 
-    /// REFDIV.
+    /// Reference divider, REFDIV.
     fn divider(&self) -> u8 {
         (self.reg(reg::PLL) >> 3 & 0x0F).max(1)
     }
@@ -352,7 +352,7 @@ impl Chip {
         }
     }
 
-    /// Whether the synthesizer was calibrated for its frequency. One that was not need not lock, and here does not.
+    /// True if the synthesizer was calibrated for its frequency. One that was not need not lock, and here does not.
     fn is_calibrated(&self) -> bool {
         let b = self.chosen();
         self.calibrated[usize::from(b)] == Some((self.word(b), self.divider()))
@@ -546,7 +546,7 @@ impl Chip {
         self.pins.dio.is_some()
     }
 
-    /// When the data clock next does something.
+    /// Time at which the data clock next does something.
     fn next_clock(&self) -> Option<Picos> {
         if self.mode == Mode::Down || self.origin == Picos::MAX {
             return None;

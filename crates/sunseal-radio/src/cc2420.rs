@@ -75,7 +75,7 @@ pins! { Cc2420Pins {
     resetn,
 } }
 
-/// What the bytes of a transaction mean.
+/// Meaning of the bytes of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Access {
     Address,

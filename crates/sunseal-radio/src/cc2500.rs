@@ -26,10 +26,10 @@ const FIFO_BYTES: usize = 64;
 /// RSSI is averaged over this.
 const SENSE_SPAN: Picos = Picos(64_000_000);
 
-/// Where the synthesizer is heading.
+/// State that the synthesizer is heading for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Target {
-    /// Wake-on-radio goes on.
+    /// Asleep, with wake-on-radio going on.
     Sleep,
     Idle,
     FsTxOn,
@@ -66,11 +66,11 @@ enum State {
 /// A packet on its way out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Outgoing {
-    /// When the sync word has left; bytes of the packet follow.
+    /// Time at which the sync word has left; bytes of the packet follow.
     sync_end: Picos,
     /// Bytes taken from the FIFO so far.
     bytes: Vec<u8>,
-    /// How many there will be, once the length byte is known.
+    /// Number of bytes that there will be, once the length byte is known.
     length: Option<usize>,
 }
 
@@ -114,7 +114,7 @@ struct Chip {
     /// The antenna, where there is a medium and no gateway.
     #[serde(skip)]
     port: Option<Port>,
-    /// What it has on the air.
+    /// Transmission that it has on the air.
     sending: Option<u64>,
     searched: Picos,
     state: State,
@@ -210,7 +210,7 @@ impl Chip {
         self.regs[usize::from(r)]
     }
 
-    /// Data rate.
+    /// Data rate in baud.
     fn baud(&self) -> f64 {
         let e = i32::from(self.reg(reg::MDMCFG4) & 0x0F);
         let m = f64::from(self.reg(reg::MDMCFG3));
@@ -238,7 +238,7 @@ impl Chip {
         self.byte_time() * (preamble + sync)
     }
 
-    /// What of it the demodulator must hear: the preamble's last byte and the sync word.
+    /// Time of it that the demodulator must hear: the preamble's last byte and the sync word.
     fn lock_time(&self) -> Picos {
         Picos(self.head_time().0.min(self.byte_time().0 * 5))
     }
@@ -263,7 +263,7 @@ impl Chip {
         POWER_DBM.iter().find(|(v, _)| *v == value).map_or(1, |(_, dbm)| *dbm)
     }
 
-    /// What the demodulator must hear, in bytes.
+    /// Bytes that the demodulator must hear.
     fn lock_bytes(&self) -> u32 {
         (self.lock_time().0 / self.byte_time().0) as u32
     }
@@ -402,7 +402,7 @@ impl Chip {
         }
     }
 
-    /// What comes after a packet: RXOFF_MODE or TXOFF_MODE.
+    /// Goes to what comes after a packet: RXOFF_MODE or TXOFF_MODE.
     fn after(&mut self, mode: u8, was_rx: bool, now: Picos) {
         let turn = micros(if was_rx { self.part.rx_to_tx_us } else { self.part.tx_to_rx_us });
         match (mode, was_rx) {
@@ -420,7 +420,7 @@ impl Chip {
         }
     }
 
-    /// When the chip changes by itself next.
+    /// Time at which the chip changes by itself next.
     fn next_event(&self) -> Option<Picos> {
         match self.state {
             State::Starting { until }
@@ -463,7 +463,7 @@ impl Chip {
         }
     }
 
-    /// When a pin that shows carrier sense or a clear channel may change.
+    /// Time at which a pin that shows carrier sense or a clear channel may change.
     fn next_sense(&self) -> Option<Picos> {
         let shown = [reg::IOCFG2, reg::IOCFG0].map(|r| self.reg(r) & 0x3F);
         if !shown.iter().any(|v| matches!(v, 0x09 | 0x0E)) {

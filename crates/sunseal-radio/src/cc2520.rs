@@ -32,17 +32,17 @@ pub(crate) fn states() -> Vec<&'static str> {
 /// The pins that the chip is wired to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cc2520Pins {
-    /// GPIO0 to GPIO5.
+    /// Pins of the chip, GPIO0 to GPIO5.
     pub gpio: [Option<Pin>; 6],
     /// SO, which is high while the chip is selected and the crystal runs, until the first clock.
     pub somi: Option<Pin>,
     /// VREG_EN; without it the regulator is always on.
     pub vreg_en: Option<Pin>,
-    /// RESETn.
+    /// Pin that resets the chip, RESETn.
     pub resetn: Option<Pin>,
 }
 
-/// How many bytes an instruction has, or how many before its data.
+/// Number of bytes of an instruction, or of those before its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Length {
     Fixed(usize),
@@ -84,7 +84,7 @@ struct Chip {
     core: Core,
     #[serde(with = "crate::chip::array")]
     regs: [u8; 0x80],
-    /// RAM from 0x200.
+    /// RAM from address 0x200 on.
     #[serde(with = "crate::chip::array")]
     bank: [u8; (ram::END - ram::FREE) as usize],
     exceptions: u32,
@@ -92,7 +92,7 @@ struct Chip {
     clocked: bool,
     /// The instruction under way.
     instruction: Vec<u8>,
-    /// Its next address.
+    /// Address of the next byte.
     address: u16,
     buffered: u8,
     jobs: [Option<Job>; 2],
@@ -466,7 +466,7 @@ impl Chip {
         self.core.modem.fifo_pins(usize::from(self.reg(reg::FIFOPCTRL) & 0x7F))
     }
 
-    /// What a GPIO pin shows, if it is an output.
+    /// Level that a GPIO pin shows, if it is an output.
     fn gpio(&self, n: usize) -> Option<bool> {
         let control = self.regs[usize::from(reg::GPIOCTRL0) + n];
         if control & 0x80 != 0 {

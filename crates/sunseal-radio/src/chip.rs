@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What every radio chip here has in common: the bus side that goes into a machine, and the handle
-//! by which it is watched from outside.
+//! Common parts of every radio chip here: the bus side that goes into a machine, and the handle by which it is watched
+//! from outside.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -37,7 +37,7 @@ macro_rules! pins {
 }
 pub(crate) use pins;
 
-/// What every chip of [`RadioChip`] says of itself alike.
+/// Functions that every chip of [`RadioChip`] has alike.
 macro_rules! named {
     ($name:literal, $($journal:ident).+) => {
         fn name(&self) -> &'static str {
@@ -53,10 +53,10 @@ macro_rules! named {
 }
 pub(crate) use named;
 
-/// What the radio did.
+/// Counts of what the radio did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RadioCounts {
-    /// Packets sent.
+    /// Number of packets sent.
     pub sent: u64,
     /// Bytes on the air, length bytes and frames.
     pub sent_bytes: u64,
@@ -68,9 +68,9 @@ pub struct RadioCounts {
     pub filtered: u64,
     /// Packets that came while the chip did not listen.
     pub missed: u64,
-    /// FIFO overflows.
+    /// Number of FIFO overflows.
     pub overflows: u64,
-    /// FIFO underflows.
+    /// Number of FIFO underflows.
     pub underflows: u64,
     /// Calibrations of the synthesizer.
     pub calibrations: u64,
@@ -85,11 +85,11 @@ pub struct AirPacket {
     pub sent: bool,
     /// Length byte and frame.
     pub packet: Vec<u8>,
-    /// Whether the CRC held.
+    /// True if the CRC held.
     pub crc_ok: bool,
 }
 
-/// What a chip keeps for those who watch it.
+/// Counts and packets that a chip keeps for those who watch it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Journal {
     /// Scenario time at the machine's time zero.
@@ -107,7 +107,7 @@ impl Journal {
         }
     }
 
-    /// Whether anything was sent or heard; calibrations are counted for the books alone.
+    /// True if anything was sent or heard; calibrations are counted for the books alone.
     pub fn has_traffic(&self) -> bool {
         let heard = RadioCounts { calibrations: 0, ..self.counts.clone() };
         !self.log.is_empty() || heard != RadioCounts::default()
@@ -167,7 +167,7 @@ pub(crate) trait RadioChip: Send {
     }
     /// Goes back to what [`save`](Self::save) gave.
     fn restore(&mut self, _saved: &[u8]) {}
-    /// What survives a loss of power, without the time of one that has done nothing yet ([`Part::remains`]).
+    /// State that survives a loss of power, without the time of one that has done nothing yet ([`Part::remains`]).
     fn remains(&self) -> Vec<u8> {
         self.save()
     }
@@ -184,8 +184,8 @@ pub(crate) fn saved<C: Serialize>(chip: &C, air: Option<Vec<u8>>) -> Vec<u8> {
     air.map(written).unwrap_or_default()
 }
 
-/// What is left of a chip that has lost its supply and neither sent nor heard: itself without what it counted, and
-/// without the air.
+/// State that is left of a chip that has lost its supply and neither sent nor heard: itself without what it counted,
+/// and without the air.
 pub(crate) fn left<C: Serialize + DeserializeOwned>(
     chip: &C,
     journal: impl FnOnce(&mut C) -> &mut Journal,
@@ -320,7 +320,7 @@ impl RadioHandle {
         lock(&self.0).journal_mut().epoch_us = epoch_us;
     }
 
-    /// What the radio did so far.
+    /// Counts of what the radio did so far.
     #[must_use]
     pub fn counts(&self) -> RadioCounts {
         lock(&self.0).journal().counts.clone()
@@ -332,14 +332,13 @@ impl RadioHandle {
         std::mem::take(&mut lock(&self.0).journal_mut().log)
     }
 
-    /// What the firmware asked for that the chip cannot do or the model does not have, or how the
-    /// gateway failed.
+    /// Request of the firmware that the chip cannot do or the model does not have, or how the gateway failed.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         lock(&self.0).journal().problem.clone()
     }
 
-    /// Whether a snapshot of its machine keeps it and this side of its air.
+    /// True if a snapshot of its machine keeps it and this side of its air.
     #[must_use]
     pub fn can_go_back(&self) -> bool {
         !lock(&self.0).save().is_empty()

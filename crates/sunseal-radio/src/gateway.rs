@@ -31,7 +31,7 @@ pub(crate) struct Gateway {
     pub problem: Option<String>,
 }
 
-/// What the gateway sends, and when its carrier goes off.
+/// Answer that the gateway sends, and the time at which its carrier goes off.
 pub(crate) struct Reply {
     pub emission: Emission,
     pub bytes: Vec<u8>,
@@ -68,7 +68,7 @@ fn unwrap(phy: Phy, bytes: &[u8]) -> Option<(Vec<u8>, bool)> {
     }
 }
 
-/// What carries a link-layer frame as an answer to `heard`.
+/// Packet that carries a link-layer frame as an answer to `heard`.
 fn wrap(phy: Phy, heard: &[u8], seq: u64, answer: &Answer) -> (u32, Vec<u8>) {
     let (head_bytes, mut bytes) = match phy {
         Phy::Oqpsk { .. } => {
@@ -93,7 +93,7 @@ fn wrap(phy: Phy, heard: &[u8], seq: u64, answer: &Answer) -> (u32, Vec<u8>) {
 }
 
 impl Gateway {
-    /// What it sends when a transmission has ended.
+    /// Packets that it sends when a transmission has ended.
     pub fn hears(&mut self, emission: &Emission, heard: &[u8], end: Picos) -> Vec<Reply> {
         let phy = emission.tuning.phy;
         let Some((packet, crc_ok)) = unwrap(phy, heard) else { return Vec::new() };

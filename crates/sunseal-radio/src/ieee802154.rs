@@ -36,11 +36,11 @@ pub(crate) struct Header {
     pub dst: Option<Address>,
     pub src_pan: Option<u16>,
     pub src: Option<Address>,
-    /// Bytes of it.
+    /// Number of bytes of the header.
     pub bytes: usize,
 }
 
-/// What is known of a frame's head so far.
+/// Knowledge of a frame's head so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// So many bytes are needed.
@@ -104,7 +104,7 @@ impl Header {
     }
 }
 
-/// Who a receiver is.
+/// Addresses of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub pan: u16,
@@ -114,7 +114,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Whether destination PAN and address, where given, are this node's or everybody's (7.5.6.2).
+    /// True if destination PAN and address, where given, are this node's or everybody's (7.5.6.2).
     pub fn is_destination(&self, h: &Header) -> bool {
         let pan = h.dst_pan.is_none_or(|p| p == self.pan || p == 0xFFFF);
         pan && match h.dst {
@@ -165,7 +165,7 @@ impl Sources {
         }
     }
 
-    /// Whether its acknowledgment says that data are waiting.
+    /// True if its acknowledgment says that data are waiting.
     pub fn pends(&self, h: &Header, frame: &[u8]) -> bool {
         let request = h.kind() == COMMAND && frame.get(h.bytes) == Some(&4);
         self.autopend

@@ -23,19 +23,19 @@ use crate::chip::{AirPacket, lock};
 use crate::gateway::Gateway;
 use crate::parts::ReceiverPart;
 
-/// What a receiver senses of the air's power is this old.
+/// Age of the air's power that a receiver senses.
 pub(crate) const SENSE_LAG: Picos = Picos(32_000_000);
 
-/// Metres.
+/// Place of an antenna, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Position {
-    /// East.
+    /// Distance to the east.
     pub x_m: f64,
-    /// North.
+    /// Distance to the north.
     pub y_m: f64,
 }
 
-/// How much of a sender's power reaches a receiver.
+/// Law of how much of a sender's power reaches a receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkLoss {
     /// By distance: free space to one metre, then this exponent.
@@ -45,12 +45,12 @@ pub enum LinkLoss {
     },
     /// The same between all.
     Fixed {
-        /// Power lost.
+        /// Power lost at every distance.
         loss_db: f64,
     },
 }
 
-/// What the air is like.
+/// Properties of the air.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MediumConfig {
     /// Seed of all chance.
@@ -84,20 +84,20 @@ pub enum Phy {
         /// Least significant nibble first.
         sync: u16,
     },
-    /// A CC2500's packet.
+    /// Packet of a CC2500.
     Packet {
         /// Picoseconds of a byte.
         byte_ps: u128,
         /// Modulation, as MDMCFG2 has it.
         modulation: u8,
-        /// Synchronisation word.
+        /// Synchronisation word in front of it.
         sync: u16,
     },
-    /// Bits without frames.
+    /// Stream of bits without frames.
     Bits {
         /// Picoseconds of a bit.
         bit_ps: u128,
-        /// Manchester coded.
+        /// True if bits are Manchester coded.
         manchester: bool,
     },
 }
@@ -149,7 +149,7 @@ fn decibels(ratio: f64) -> f64 {
     10.0 * ratio.log10()
 }
 
-/// Where and how a radio is tuned.
+/// Frequency and modulation that a radio is tuned to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Tuning {
     pub carrier_hz: u64,
@@ -161,7 +161,7 @@ pub(crate) struct Tuning {
 pub(crate) struct Emission {
     pub tuning: Tuning,
     pub power_dbm: f64,
-    /// When the carrier comes on.
+    /// Time at which the carrier comes on.
     pub start: Picos,
     /// Bytes of preamble and synchronisation word in front of the first one handed over.
     pub head_bytes: u32,
@@ -198,19 +198,19 @@ impl Transmission {
 pub struct Captured {
     /// Node that sent it, in the order of joining.
     pub node: usize,
-    /// When the carrier came on.
+    /// Time at which the carrier came on.
     pub start: Picos,
-    /// When it went off.
+    /// Time at which it went off.
     pub end: Picos,
-    /// Its frequency.
+    /// Frequency of its carrier.
     pub carrier_hz: u64,
-    /// How it was sent.
+    /// Physical layer by which it was sent.
     pub phy: Phy,
     /// Length byte and frame, or bare bytes.
     pub bytes: Vec<u8>,
 }
 
-/// What a receiver made of one byte.
+/// Byte as a receiver made it out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Heard {
     /// The sender fell silent before it.
@@ -240,7 +240,7 @@ const GATEWAY: usize = usize::MAX;
 #[derive(Clone)]
 pub struct Medium(Arc<Mutex<Space>>);
 
-/// One node's antenna.
+/// Antenna of one node.
 #[derive(Clone)]
 pub struct Port {
     space: Arc<Mutex<Space>>,
@@ -273,7 +273,7 @@ impl Space {
         }
     }
 
-    /// What reaches a receiver's demodulator of a transmission.
+    /// Power of a transmission that reaches a receiver's demodulator.
     fn received_dbm(&self, t: &Transmission, port: &Port, carrier_hz: u64) -> f64 {
         let e = &t.emission;
         let loss_db = self.loss_db(t.node, port.node, e.tuning.carrier_hz);
@@ -331,7 +331,7 @@ impl Space {
         Some((wrong, decibels(snr)))
     }
 
-    /// Whether a whole frame is lost for a receiver, without a cause on the air.
+    /// True if a whole frame is lost for a receiver, without a cause on the air.
     fn dropped(&self, port: &Port, t: &Transmission) -> bool {
         let seed = mix([self.config.seed, t.node as u64, t.seq, port.node as u64, 1 << 63]);
         Chance::new(seed).happens(self.config.frame_loss)
@@ -371,7 +371,7 @@ impl Medium {
         lock(&self.0).gateway = Some(Gateway { air, loss_db, seq: 0, log, problem });
     }
 
-    /// Whether there is a gateway on the air.
+    /// True if there is a gateway on the air.
     #[must_use]
     pub fn has_gateway(&self) -> bool {
         lock(&self.0).gateway.is_some()
@@ -384,7 +384,7 @@ impl Medium {
         s.gateway.as_mut().map(|g| std::mem::take(&mut g.log)).unwrap_or_default()
     }
 
-    /// How the gateway failed.
+    /// Failure of the gateway, if there was one.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         lock(&self.0).gateway.as_ref()?.problem.clone()
@@ -398,7 +398,7 @@ impl Medium {
         lock(&self.0).nodes[node] = position;
     }
 
-    /// How many antennas share it.
+    /// Number of antennas that share it.
     #[must_use]
     pub fn antennas(&self) -> usize {
         lock(&self.0).nodes.len()
@@ -415,14 +415,14 @@ impl Medium {
         std::mem::take(&mut lock(&self.0).captured)
     }
 
-    /// How often a receiver asked for a byte that its sender had not yet come to: 0 if the nodes run in
+    /// Number of times that a receiver asked for a byte that its sender had not yet come to: 0 if the nodes run in
     /// steps short enough.
     #[must_use]
     pub fn early_reads(&self) -> u64 {
         lock(&self.0).early
     }
 
-    /// How far nodes that stand at `now` may run on their own, as far as what is on the air goes.
+    /// Time to which nodes that stand at `now` may run on their own, as far as what is on the air goes.
     #[must_use]
     pub fn lookahead(&self, now: Picos) -> Option<Picos> {
         let s = lock(&self.0);
@@ -447,13 +447,13 @@ impl Medium {
 }
 
 impl Port {
-    /// The node's number.
+    /// Number of the node.
     #[must_use]
     pub fn node(&self) -> usize {
         self.node
     }
 
-    /// What a snapshot keeps of an air that this antenna has for itself; none where others share it, whom a
+    /// State that a snapshot keeps of an air that this antenna has for itself; none where others share it, whom a
     /// snapshot of one machine cannot take back.
     pub(crate) fn save(&self) -> Option<Vec<u8>> {
         let s = lock(&self.space);
@@ -554,7 +554,7 @@ impl Port {
             .min()
     }
 
-    /// Whether the receiver locks to a transmission whose synchronisation word has just passed.
+    /// True if the receiver locks to a transmission whose synchronisation word has just passed.
     pub(crate) fn locks(&self, id: u64, lock_bytes: u32) -> bool {
         let s = lock(&self.space);
         let Some(t) = s.live.get(&id) else { return false };
@@ -579,8 +579,8 @@ impl Port {
         }
     }
 
-    /// What a bit slicer makes of the air at `at`: the strongest transmission of its kind, else noise; and whether
-    /// it was a transmission. `tuning` is the receiver's local oscillator: above the carrier, it inverts the bits.
+    /// Bit that a slicer makes of the air at `at`: the strongest transmission of its kind, else noise; and whether it
+    /// was a transmission. `tuning` is the receiver's local oscillator: above the carrier, it inverts the bits.
     pub(crate) fn bit(&self, tuning: Tuning, at: Picos) -> (bool, bool) {
         let mut s = lock(&self.space);
         let Phy::Bits { bit_ps, .. } = tuning.phy else { return (false, false) };
@@ -625,7 +625,7 @@ impl Port {
         decibels(noise_mw + s.others_mw(self, None, tuning.carrier_hz, (from, to)))
     }
 
-    /// Whether another's carrier came or went between two times.
+    /// True if another's carrier came or went between two times.
     pub(crate) fn edge_between(&self, from: Picos, to: Picos) -> bool {
         let s = lock(&self.space);
         let inside = |t: Picos| t > from && t <= to;
@@ -635,7 +635,7 @@ impl Port {
             .any(|t| inside(t.emission.start) || t.ended.is_some_and(inside))
     }
 
-    /// When another's carrier next comes or goes, as far as that is known.
+    /// Time at which another's carrier next comes or goes, as far as that is known.
     pub(crate) fn next_edge(&self, after: Picos) -> Option<Picos> {
         let s = lock(&self.space);
         s.live

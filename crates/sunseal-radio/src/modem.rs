@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the CC2420 and the CC2520 share: a 2.4 GHz IEEE 802.15.4 modem with its FIFOs, check sequence,
-//! frame filter, acknowledgments, RSSI and clear channel assessment. The chips' registers configure
-//! it; its notes become their pins, flags and exceptions.
+//! Modem that the CC2420 and the CC2520 share: a 2.4 GHz IEEE 802.15.4 modem with its FIFOs, check sequence, frame
+//! filter, acknowledgments, RSSI and clear channel assessment. The chips' registers configure it; its notes become
+//! their pins, flags and exceptions.
 
 use std::collections::VecDeque;
 
@@ -16,11 +16,11 @@ pub(crate) const SYMBOL: Picos = Picos(16_000_000);
 const BYTE: u128 = 32_000_000;
 /// Symbols that RSSI is averaged over, and that it needs to become valid.
 const RSSI_SYMBOLS: u128 = 8;
-/// What the demodulator must hear of the head: the last byte of zeros and the delimiter.
+/// Bytes of the head that the demodulator must hear: the last byte of zeros and the delimiter.
 const LOCK_BYTES: u32 = 2;
 pub(crate) const FIFO_BYTES: usize = 128;
 
-/// Which frames are let in.
+/// Frames that are let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub identity: Identity,
@@ -66,7 +66,7 @@ impl Filter {
     }
 }
 
-/// What the chip's registers say.
+/// Settings from the chip's registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Config {
     pub carrier_hz: u64,
@@ -86,7 +86,7 @@ pub(crate) struct Config {
     pub cca_mode: u8,
     /// Pending bit of an acknowledgment.
     pub pending: bool,
-    /// Whose frames are acknowledged with the pending bit.
+    /// Senders whose frames are acknowledged with the pending bit.
     pub sources: Option<Sources>,
     /// The receiver comes back behind a transmission.
     pub rx_after_tx: bool,
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-/// What happened.
+/// Event that chips show by pins, flags and exceptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Note {
     RxSfd,
@@ -152,7 +152,7 @@ pub(crate) struct RxFifo {
     pub ring: [u8; FIFO_BYTES],
     written: u64,
     read: u64,
-    /// Where the frame under way begins.
+    /// Position at which the frame under way begins.
     open: u64,
     /// Whole frames that are not read out: first byte and end.
     frames: VecDeque<(u64, u64)>,
@@ -215,7 +215,7 @@ impl RxFifo {
         !self.frames.is_empty()
     }
 
-    /// Where the next byte to be read lies in the ring.
+    /// Index in the ring of the next byte to be read.
     pub fn first(&self) -> usize {
         self.read as usize % FIFO_BYTES
     }
@@ -271,7 +271,7 @@ pub(crate) struct Modem {
     port: Option<Port>,
     pub state: State,
     pub rx: RxFifo,
-    /// What has been written into the transmit FIFO, kept behind a transmission.
+    /// Bytes that have been written into the transmit FIFO, kept behind a transmission.
     pub tx: Vec<u8>,
     /// The frame in the transmit FIFO has been sent; the next byte written begins another.
     pub tx_sent: bool,
@@ -484,7 +484,7 @@ impl Modem {
         self.rssi_dbm(now).map(|dbm| (dbm + cfg.rssi_offset_db).round().clamp(-127.0, 127.0) as i8)
     }
 
-    /// Whether the channel is clear, as its rule has it; not before RSSI is valid.
+    /// True if the channel is clear, as its rule has it; not before RSSI is valid.
     pub fn clear_channel(&self, now: Picos, cfg: &Config) -> bool {
         self.rssi_valid(now)
             && match cfg.cca_mode {
@@ -567,7 +567,7 @@ impl Modem {
         self.port.as_ref()?.next_sync(self.tuned, since, self.searched, LOCK_BYTES)
     }
 
-    /// When RSSI may change next.
+    /// Time at which RSSI may change next.
     fn next_tick(&self) -> Option<Picos> {
         let since = self.rx_since?;
         let valid = since + Picos(RSSI_SYMBOLS * SYMBOL.0);
@@ -634,7 +634,7 @@ impl Modem {
         self.state = State::Search;
     }
 
-    /// Behind a transmission.
+    /// Goes back to what follows a transmission.
     fn back(&mut self, at: Picos, cfg: &Config) {
         if cfg.rx_after_tx {
             self.tune(cfg);

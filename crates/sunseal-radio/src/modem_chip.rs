@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the CC2420 and the CC2520 have in common: a regulator and a crystal that take their time to start, and
-//! behind them the modem of IEEE 802.15.4.
+//! Common parts of the CC2420 and the CC2520: a regulator and a crystal that take their time to start, and behind them
+//! the modem of IEEE 802.15.4.
 
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
@@ -10,7 +10,7 @@ use crate::chip::{Journal, micros};
 use crate::medium::Port;
 use crate::modem::{Config, Modem, Note};
 
-/// How far the chip is on its way from no supply to a running crystal.
+/// Step of the chip on its way from no supply to a running crystal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Power {
     Off,
@@ -29,13 +29,13 @@ pub(crate) enum Power {
     On,
 }
 
-/// How long regulator and crystal take to start, in microseconds.
+/// Times that regulator and crystal take to start, in microseconds.
 pub(crate) struct Starts {
     pub regulator_us: f64,
     pub crystal_us: f64,
 }
 
-/// What both chips keep, beside registers and RAM.
+/// State that both chips keep, beside registers and RAM.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Core {
     pub journal: Journal,
@@ -60,12 +60,12 @@ impl Core {
         }
     }
 
-    /// Whether the crystal runs.
+    /// True if the crystal runs.
     pub fn on(&self) -> bool {
         self.power == Power::On
     }
 
-    /// Whether registers and RAM have a supply.
+    /// True if registers and RAM have a supply.
     pub fn regulated(&self) -> bool {
         !matches!(self.power, Power::Off | Power::RegulatorOff | Power::RegulatorStarts { .. })
     }
@@ -78,7 +78,7 @@ impl Core {
         }
     }
 
-    /// When the start under way ends, or the modem has the next to do.
+    /// Time at which the start under way ends, or the modem has the next to do.
     pub fn next_event(&self) -> Option<Picos> {
         match self.power {
             Power::RegulatorStarts { until } | Power::CrystalStarts { until } => Some(until),
@@ -98,7 +98,7 @@ pub(crate) trait ModemChip {
     fn resetn(&self) -> Option<Pin>;
     /// Goes on from a reset by RESETn.
     fn released(&mut self, now: Picos);
-    /// What the registers ask of the modem.
+    /// Settings that the registers ask of the modem.
     fn config(&self) -> Config;
     /// Follows what the modem did.
     fn note(&mut self, note: Note);

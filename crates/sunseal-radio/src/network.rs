@@ -12,23 +12,23 @@ use sunseal_trace::{Observer, Picos, Silent};
 use crate::chip::RadioHandle;
 use crate::medium::Medium;
 
-/// Why a network stopped.
+/// Reason for which a network stopped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
     /// A node's program broke a rule of its machine.
     #[error("node {node}: {reason}")]
     Machine {
-        /// Its name.
+        /// Name of the node.
         node: String,
-        /// What happened.
+        /// Clause that tells what happened.
         reason: String,
     },
     /// A node's program asked its radio for what it does not have.
     #[error("node {node}: {reason}")]
     Radio {
-        /// Its name.
+        /// Name of the node.
         node: String,
-        /// What it asked for.
+        /// Request that the chip or its model does not know.
         reason: String,
     },
     /// A node ran so far behind a step's end that another's byte came too late for it.
@@ -36,7 +36,7 @@ pub enum NetworkError {
         "at {time_us} us a receiver asked for a byte that its sender had not come to; the nodes' clocks are too slow for the steps: run them at 1 MHz or more"
     )]
     Early {
-        /// Time.
+        /// Time at which the byte was asked for.
         time_us: u64,
     },
 }
@@ -53,7 +53,7 @@ pub struct Member<'a> {
     pub name: &'a str,
     /// With the radio attached.
     pub machine: &'a mut Machine,
-    /// The radio.
+    /// Handle of the radio.
     pub radio: &'a RadioHandle,
 }
 
@@ -130,7 +130,7 @@ impl Network {
         self.longest = step;
     }
 
-    /// How many steps it has taken.
+    /// Number of steps that it has taken.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
@@ -162,7 +162,7 @@ impl Network {
         &self.nodes[node].radio
     }
 
-    /// The air.
+    /// Air that all nodes share.
     #[must_use]
     pub fn medium(&self) -> &Medium {
         &self.medium

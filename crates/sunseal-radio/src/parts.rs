@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use sunseal_data::sourced;
 
-/// How well a receiver hears, and what beside its channel.
+/// Sensitivity of a receiver, and its selectivity beside its channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiverPart {
@@ -18,7 +18,7 @@ pub struct ReceiverPart {
     /// Distance of two channels.
     #[serde(rename = "channel_MHz")]
     pub channel_mhz: f64,
-    /// How much weaker a sender on the next channel is heard.
+    /// Attenuation of a sender on the next channel.
     #[serde(rename = "adjacent_dB")]
     pub adjacent_db: f64,
     /// And one further away.
@@ -26,7 +26,7 @@ pub struct ReceiverPart {
     pub alternate_db: f64,
 }
 
-/// What a message costs: bits at a rate, or symbols of LoRa, in the state of an output power.
+/// Cost of a message: bits at a rate, or symbols of LoRa, in the state of an output power.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagePart {
@@ -56,9 +56,9 @@ pub struct MessagePart {
     pub receive: String,
     /// Output power in dBm, and the state that gives it.
     pub send: Vec<(f64, String)>,
-    /// Document and place.
+    /// Document, and the place in it.
     pub source: String,
-    /// Whether a figure is unchecked.
+    /// True if a figure is unchecked: from memory, not from its document.
     #[serde(default)]
     pub recalled: bool,
 }
@@ -73,7 +73,7 @@ pub enum LoraModem {
     Sx126x,
 }
 
-/// How a LoRa packet is sent.
+/// Settings with which a LoRa packet is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoraPart {
@@ -91,7 +91,7 @@ pub struct LoraPart {
     /// Length and coding rate are agreed on and not sent.
     #[serde(default)]
     pub implicit_header: bool,
-    /// Whether the payload ends with a CRC.
+    /// True if the payload ends with a CRC.
     #[serde(default = "with_crc")]
     pub crc: bool,
     /// Two bits fewer a symbol, against drift; else where a symbol lasts longer than 16 ms, as the sheets demand.
@@ -209,20 +209,20 @@ macro_rules! part {
             $(#[$doc])*
             #[derive(Default)]
             pub struct $name {
-                /// Which model of this room it is.
+                /// Model by which this crate plays it.
                 #[serde(default)]
                 pub model: String,
                 /// The power set that speaks for it.
                 pub power_set: String,
                 /// Its state with least current.
                 pub asleep: String,
-                /// Reference crystal.
+                /// Frequency of the reference crystal.
                 #[serde(rename = "crystal_MHz")]
                 pub crystal_mhz: f64,
                 /// Start of the crystal oscillator.
                 pub crystal_start_us: f64,
                 $($(#[$field])* pub $key: $type,)*
-                /// Its receiver.
+                /// Figures of its receiver.
                 pub receiver: ReceiverPart,
                 /// Messages that can be priced.
                 #[serde(default)]
@@ -237,7 +237,7 @@ macro_rules! part {
 }
 
 part! {
-    /// A CC2500.
+    /// Figures of a CC2500.
     Cc2500Part {
         /// IDLE to RX, TX or FSTXON without calibration.
         settle_us: f64,
@@ -247,9 +247,9 @@ part! {
         carrier_sense_us: f64,
         /// Calibration by strobe, or on the way to IDLE.
         calibrate_us: f64,
-        /// RX to TX.
+        /// Time from RX to TX.
         rx_to_tx_us: f64,
-        /// TX to RX.
+        /// Time from TX to RX.
         tx_to_rx_us: f64,
         /// Bytes of each FIFO.
         fifo_bytes: u32,
@@ -257,11 +257,11 @@ part! {
 }
 
 part! {
-    /// A CC2420.
+    /// Figures of a CC2420.
     Cc2420Part {
         /// VREG_EN to a stable core supply.
         regulator_start_us: f64,
-        /// One AES block.
+        /// Time that one AES block takes.
         aes_block_us: f64,
         /// RSSI_VAL at an input of 0 dBm, negated.
         #[serde(rename = "rssi_offset_dBm")]
@@ -272,11 +272,11 @@ part! {
 }
 
 part! {
-    /// A CC2520.
+    /// Figures of a CC2520.
     Cc2520Part {
         /// VREG_EN to a stable core supply.
         regulator_start_us: f64,
-        /// One AES block.
+        /// Time that one AES block takes.
         aes_block_us: f64,
         /// One byte moved by the data processing unit.
         move_byte_us: f64,
@@ -289,7 +289,7 @@ part! {
 }
 
 part! {
-    /// A CC1000.
+    /// Figures of a CC1000.
     Cc1000Part {
         /// Power-down of the bias generator to a stable bias.
         bias_start_us: f64,
@@ -320,7 +320,7 @@ sourced! {
     }
 }
 
-/// A radio.
+/// Radio chip, by its model.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "lowercase")]
 pub enum RadioPart {

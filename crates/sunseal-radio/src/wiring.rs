@@ -14,33 +14,33 @@ use crate::chip::{Radio, RadioHandle};
 use crate::medium::{Medium, Port, Position};
 use crate::parts::{RadioPart, ReceiverPart};
 
-/// What is wrong with a board's radio.
+/// Mistake in the wiring of a board's radio.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WiringError {
     /// A pin that is none.
     #[error("[radio] {key}: {source}")]
     Pin {
-        /// Which key.
+        /// Key of the board's file.
         key: String,
-        /// Why.
+        /// Reason for which the pin is refused.
         source: PinError,
     },
     /// A connection that the chip does not have.
     #[error("[radio] {key} is no connection of a {model}; its own are {known}")]
     Key {
-        /// Which key.
+        /// Key of the board's file.
         key: String,
-        /// The chip.
+        /// Model of the chip.
         model: &'static str,
-        /// What it has.
+        /// Pins or keys that it has.
         known: String,
     },
     /// A connection that must be there.
     #[error("[radio] {key} is missing; a {model} cannot be spoken to without it")]
     Missing {
-        /// Which key.
+        /// Key of the board's file.
         key: &'static str,
-        /// The chip.
+        /// Model of the chip.
         model: &'static str,
     },
     /// A channel of the converter that is none.
@@ -48,13 +48,13 @@ pub enum WiringError {
         "[radio] rssi: `{text}` is no channel of the converter; write ADC and its number, as in ADC0"
     )]
     Channel {
-        /// What was asked for.
+        /// Text that was asked for.
         text: String,
     },
     /// It has no model.
     #[error("the messages of a {device} are priced; no program can drive it here")]
     Priced {
-        /// Which chip.
+        /// Name of the chip.
         device: String,
     },
     /// The machine has no such interface.
@@ -63,7 +63,7 @@ pub enum WiringError {
 }
 
 impl RadioPart {
-    /// Its receiver.
+    /// Figures of its receiver.
     #[must_use]
     pub fn receiver(&self) -> ReceiverPart {
         match self {

@@ -146,8 +146,8 @@ fn pass(tx: &mut Bench, rx: &mut Bench, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether `bytes` are in `stream`, at any bit, as a receiver hands them over whose oscillator is above the carrier
-/// (as with the settings of `AT_433`): inverted.
+/// True if `bytes` are in `stream`, at any bit, as a receiver hands them over whose oscillator is above the carrier (as
+/// with the settings of `AT_433`): inverted.
 fn contains(stream: &[u8], bytes: &[u8]) -> bool {
     let bits = |b: &[u8]| -> Vec<bool> {
         b.iter().flat_map(|x| (0..8).rev().map(move |i| x >> i & 1 != 0)).collect()

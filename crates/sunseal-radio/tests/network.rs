@@ -19,7 +19,7 @@ use sunseal_radio::{
 };
 use sunseal_trace::Picos;
 
-/// Where a microcontroller has what a program needs to speak to a chip.
+/// Pins at which a microcontroller has what a program needs to speak to a chip.
 #[derive(Clone, Copy)]
 struct Mcu {
     device: &'static str,

@@ -71,7 +71,8 @@ void hal_stream_start(bool send, uint8_t first, uint16_t timeout_ms) {
 
 bool hal_stream_byte(uint8_t out, uint8_t *in) {
     outgoing = out;
-    if ((hal_wait_for(EVENT_ALARM | EVENT_RADIO) & EVENT_RADIO) == 0)
+    /* Both may come at once, and the alarm comes once. */
+    if ((hal_wait_for(EVENT_ALARM | EVENT_RADIO) & EVENT_ALARM) != 0)
         return false;
     *in = incoming;
     return true;

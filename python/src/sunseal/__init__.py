@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sunseal.measurement.lasting import Least, least_capacitor
     from sunseal.measurement.leakage import leakage as coupon_leakage
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
+    from sunseal.measurement.noise import fitted as coupon_noise
     from sunseal.measurement.randomness import randomness as coupon_randomness
     from sunseal.planner.breakeven import breakeven as coupon_breakeven
     from sunseal.running import Bench, Ended
@@ -52,11 +53,12 @@ _HOME = {
     "sweeps.sweeping": "sweep",
     "verdicts": "Finding Verdict",
 }
-"""Where each public name is defined; no module here may have a public name, which it would replace."""
+"""Module in which each public name is defined; no module here may have a public name, which it would replace."""
 _RENAMED = {
     "coupon_breakeven": ("planner.breakeven", "breakeven"),
     "coupon_leakage": ("measurement.leakage", "leakage"),
     "coupon_metrics": ("measurement.coupon", "metrics"),
+    "coupon_noise": ("measurement.noise", "fitted"),
     "coupon_randomness": ("measurement.randomness", "randomness"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
@@ -111,6 +113,7 @@ __all__ = [
     "coupon_breakeven",
     "coupon_leakage",
     "coupon_metrics",
+    "coupon_noise",
     "coupon_randomness",
     "curve",
     "in_joules",

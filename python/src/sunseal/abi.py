@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How C functions are called on each core: where arguments, return address and result lie."""
+"""Calls of C functions on each core: where arguments, return address and result lie."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 AVR_DATA = 0x80_0000
-"""Where GNU tools, and so the debugger and the engine, have an AVR's data space."""
+"""Address at which GNU tools, and so the debugger and the engine, have an AVR's data space."""
 
 
 class Convention:
-    """What the three calling conventions share: words in registers, the rest on the stack."""
+    """Common part of the three calling conventions: words in registers, the rest on the stack."""
 
     int_bytes: ClassVar[int] = 2
     stack_offset = 0
@@ -195,7 +195,7 @@ class Arm(Convention):
         return {(machine.registers["LR"] & ~1, machine.registers["SP"])}
 
     def result(self, machine: Machine) -> bytes:
-        """R0 and R1."""
+        """Return what R0 and R1 hold."""
         return b"".join(machine.registers[f"R{r}"].to_bytes(4, "little") for r in range(2))
 
 

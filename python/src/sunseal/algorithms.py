@@ -77,11 +77,11 @@ class Function:
     arguments: tuple[str, ...]
     """By the names and in the order of the header."""
     secret: tuple[Mark, ...] = ()
-    """What is followed through binaries; without any, the function is judged by those that call it."""
+    """Secrets that are followed through binaries; without any, the function is judged by those that call it."""
     released: tuple[Mark, ...] = ()
     """Outputs that are no secret any more."""
     tag: str = ""
-    """Where the tag stands that may be forged."""
+    """Argument where the tag stands that may be forged."""
     timing: str = "constant"
     renews: bool = False
     """It writes over secret state unread."""
@@ -129,19 +129,19 @@ class Workload:
     secret: tuple[str, ...] = ()
     """Parts of the input that are marked where its program is followed."""
     released: tuple[str, ...] = ()
-    """Of the output, what is no secret; all of it unless the description names some."""
+    """Parts of the output that are no secret; all of it unless the description names some."""
     own_clock: bool = False
     """Its program sets the clocks, and an oscillator says how long it takes: it is priced as it runs."""
     timing: str = "constant"
     """Unless it is said, what functions and cipher do that it runs."""
     vartime_on: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    """What a board must have: words of HAS in its board.mk."""
+    """Requirements of a board: words of HAS in its board.mk."""
     ram_bytes: int = 0
     coupon_bytes: int = 0
     """A coupon, which must not be longer than what is erased at once."""
     nvm_bytes: int = 0
-    """Of FRAM beside the program."""
+    """Bytes of FRAM beside the program."""
     coprocessor: bool = False
     """The coprocessor does it, too."""
     listed: bool = True
@@ -167,9 +167,9 @@ class Workload:
     first: tuple[str, ...] = ()
     """Statements in front of `run`."""
     digest_into: str = ""
-    """Where the hash of the message goes if it stands in front of the marks."""
+    """Buffer to which the hash of the message goes if it stands in front of the marks."""
     unchecked: bool = False
-    """What the functions answer is not looked at: they cannot refuse these buffers."""
+    """True if the functions' answers are not looked at: they cannot refuse these buffers."""
     group: str = ""
     file: str = ""
 
@@ -197,7 +197,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Description:
-    """What a file says of an algorithm or a family."""
+    """Description of an algorithm or a family, as its file has it."""
 
     path: Path
     title: str

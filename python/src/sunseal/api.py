@@ -210,7 +210,7 @@ def plan(to: requests.Plan) -> Planned:
 
 
 ACCELERATED = 1000.0
-"""How much faster than the firmware an accelerator is taken to be (Piotrowski 2006, section 5)."""
+"""Factor by which an accelerator is taken to be faster than the firmware (Piotrowski 2006, section 5)."""
 
 
 @answers(requests.Life)
@@ -279,7 +279,7 @@ class FleetRun:
     """One row a node, SI base units, unit last."""
 
     def frame(self) -> pd.DataFrame:
-        """Return the rows."""
+        """Return the rows as a frame."""
         return self.rows
 
     def summary(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """How the command line asks for a field; without a name it is an argument, told by its place."""
+    """Option by which the command line asks for a field; without a name it is an argument, told by its place."""
 
     name: str
     help: str
@@ -42,11 +42,11 @@ class Option:
     called: str | None = None
     """Name of the value in the manual, where it is not the option's."""
     offers: str | None = None
-    """What the Tab key offers: a function of `cli.completion`."""
+    """Offers of the Tab key: a function of `cli.completion`."""
 
 
 class Fields(dict[str, Any]):
-    """What one option says of several fields, by their names."""
+    """Fields that one option says something of, by their names."""
 
 
 def asked(
@@ -131,6 +131,18 @@ def adc_of(given: list[str] | None, _: str = "--adc") -> dict[int, float]:
     return {channel: units.parse(what, "V", f"--adc {channel}", zero=True) for channel, what in said}
 
 
+ALLOWED = ("overclock",)
+"""What `--allow` names: each is a switch of the machine, set."""
+
+
+def allowed_of(given: list[str] | None, option: str = "--allow") -> tuple[str, ...]:
+    """Read what is to be run though a data sheet does not vouch for it."""
+    for name in given or ():
+        if name not in ALLOWED:
+            raise SunsealError(f"{option} `{name}` is none of what can be allowed: {', '.join(ALLOWED)}")
+    return tuple(dict.fromkeys(given or ()))
+
+
 # --- Options of several commands ---------------------------------------------------------------
 
 BOARD = Option("--board", "A board of `sunseal boards`.", typed=boards.DEFAULT_BOARD, offers="boards")
@@ -141,6 +153,12 @@ FREQ = Option(
     read=units.freq_hz,
 )
 VCC = Option("--vcc", "Supply voltage, such as 2.2V; else the board's.", read=units.voltage_v)
+ALLOW = Option(
+    "--allow",
+    "Run what a bench would, with a warning: `overclock`, a clock up to a quarter above the chip's limit. Repeatable.",
+    list[str],
+    read=allowed_of,
+)
 VOLTAGES = Option(
     "--vcc",
     "Only these voltages. Repeatable.",

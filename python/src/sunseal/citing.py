@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which documents a result rests on: the `source` lines of the data files that entered, and the papers among them."""
+"""Documents that a result rests on: the `source` lines of the data files that entered, and the papers among them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Source:
     recalled: bool = False
     """Written from memory of the document, and not read again."""
     assumed: str = ""
-    """Of figures that no document gives: why they are ours, and what would settle them."""
+    """Reasons for figures that no document gives: why they are ours, and what would settle them."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Citations:
-    """What a result rests on. `str()` is for people, `bibtex()` for a paper, `frame()` for a notebook."""
+    """Sources that a result rests on. `str()` is for people, `bibtex()` for a paper, `frame()` for a notebook."""
 
     sources: tuple[Source, ...] = ()
     papers: tuple[Paper, ...] = ()
@@ -77,7 +77,7 @@ class Citations:
         return iter(self.sources)
 
     def __len__(self) -> int:
-        """Count the sources."""
+        """Count how many sources there are."""
         return len(self.sources)
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ operation every E/P, and no faster than one every D.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
@@ -38,15 +39,6 @@ CHARGES = 3
 FACTORS = (0.1, 0.4, 0.8, 1.5)
 """Harvested power, over that from which on a node without coupons computes all the time."""
 
-CHARGE_SHARES = (0.5, 1.2, 3.0)
-"""Stores of a node that recovers: how many whole signatures one charge of it pays."""
-RECOVERY_FACTOR = 0.1
-"""Harvested power of a node that recovers, over that from which on a node without coupons computes all the time."""
-RECOVERY_CHARGES = 4
-"""A node that has not answered after so many charges of its store never will: each begins as the first."""
-RECOVERED_TO_S = 1e-3
-"""The first answer is found to so much."""
-
 Kind = Literal["none", "store", "endless"]
 KINDS: tuple[Kind, ...] = ("none", "store", "endless")
 TITLES = {"none": "no coupons", "store": f"a store of {NODE_STORE}", "endless": "endless coupons"}
@@ -58,7 +50,7 @@ class Point:
 
     harvested_w: float
     usable_w: float
-    """What of it reaches the rail while the output is on."""
+    """Part of it that reaches the rail while the output is on."""
     kind: Kind
     rate_hz: float
     """From the closed loop."""
@@ -69,35 +61,8 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Recovery:
-    """From the return of the light, the store at its cut-off, to the first answer."""
-
-    harvested_w: float
-    capacitance_f: float
-    charge_share: float
-    """How many whole signatures one charge of the store pays."""
-    on_s: float
-    """To the output's switching on, which coupons do not change."""
-    none_s: float | None
-    """Without a coupon left; None: each charge ends before the signature does."""
-    store_s: float | None
-    """With coupons left."""
-    none_brown_outs: int
-    """Of the run without, up to its answer or its end."""
-
-    @property
-    def sentence(self) -> str:
-        """Say it in words."""
-        store = f"a store that pays {self.charge_share:g} whole signatures a charge"
-        kept = "never" if self.store_s is None else f"{show(self.store_s, 's')} after the light"
-        if self.none_s is None:
-            return f"{store}: the first answer comes {kept} with coupons left, and never without"
-        return f"{store}: the first answer comes {kept} with coupons left, after {show(self.none_s, 's')} without"
-
-
-@dataclass(frozen=True)
 class Rates:
-    """Figure 4."""
+    """Rates of answers: figure 4 of the paper."""
 
     board: str
     power_set: str
@@ -108,8 +73,6 @@ class Rates:
     runtime_j: float
     runtime_s: float
     points: tuple[Point, ...]
-    recoveries: tuple[Recovery, ...] = ()
-    """If they were asked for."""
 
     @property
     def inflection_w(self) -> dict[str, float]:
@@ -121,13 +84,7 @@ class Rates:
 
     def as_json(self) -> dict[str, Any]:
         """Return it in SI base units."""
-        told = asdict(self)
-        return {
-            **told,
-            "inflection_w": self.inflection_w,
-            "points": [asdict(p) for p in self.points],
-            "recoveries": [asdict(r) for r in self.recoveries],
-        }
+        return {**asdict(self), "inflection_w": self.inflection_w, "points": [asdict(p) for p in self.points]}
 
     def chart(self) -> charts.Chart:
         """Draw rates over power, the formula dashed."""
@@ -176,41 +133,24 @@ def page(found: Rates) -> str:
         made.chart(found.chart()),
         table(("harvested", "coupons", "1/s", "formula, 1/s"), rows),
     )
-    if found.recoveries:
-        made.section(
-            "After starvation",
-            "The store stands at its cut-off when the light comes back. The same program with coupons left and "
-            "without: what is asked then is answered from what a start leaves, or waits for a whole signature.",
-            table(
-                ("harvested", "store", "a charge pays", "output on", "with coupons", "without"),
-                [
-                    (
-                        show(r.harvested_w, "W"),
-                        right(show(r.capacitance_f, "F")),
-                        right(f"{r.charge_share:g}"),
-                        *(right("never" if t is None else show(t, "s")) for t in (r.on_s, r.store_s, r.none_s)),
-                    )
-                    for r in found.recoveries
-                ],
-            ),
-        )
     return made.render()
 
 
-def _harvester() -> dict[str, Any]:
+def harvester() -> dict[str, Any]:
+    """Return the facts of the harvester."""
     part: dict[str, Any] = boards.part(HARVESTER)
     return dict(part["harvester"])
 
 
 def usable_w(power_w: float) -> float:
     """Return what of harvested power reaches the rail, while the output is on."""
-    h = _harvester()
+    h = harvester()
     return float(max(power_w * h["charge_efficiency"] - h["quiescent_on_uW"] * 1e-6, 0.0) * h["output_efficiency"])
 
 
 def harvested_w(rail_w: float) -> float:
     """Return the harvested power that brings so much to the rail."""
-    h = _harvester()
+    h = harvester()
     return float((rail_w / h["output_efficiency"] + h["quiescent_on_uW"] * 1e-6) / h["charge_efficiency"])
 
 
@@ -238,9 +178,10 @@ def _coupons(count: int) -> str:
     return machine.read("spend_memory").hex()
 
 
-def _scenario(kind: Kind, light_w: float, capacitance_f: float, weights: measuring.PowerSet) -> dict[str, Any]:
+def scenario(kind: Kind, light_w: float, capacitance_f: float, weights: measuring.PowerSet) -> dict[str, Any]:
+    """Make the tables of a node behind the harvester, its store at the cut-off."""
     path, fed = _program()
-    h = _harvester()
+    h = harvester()
     write: dict[str, Any] = {
         "duty_input": fed.hex(),
         "duty_input_len": len(fed),
@@ -271,32 +212,33 @@ def _scenario(kind: Kind, light_w: float, capacitance_f: float, weights: measuri
     }
 
 
-def _play(told: dict[str, Any], duration_s: float) -> dict[str, Any]:
+def play(told: dict[str, Any], duration_s: float) -> dict[str, Any]:
+    """Play a scenario for so long; return its record."""
     return simulation.play(_engine.Scenario.from_json(json.dumps({**told, "duration_s": duration_s}))).record
 
 
 def _count(told: dict[str, Any], begins_s: float, lasts_s: float, skip_s: float) -> tuple[int, float, int]:
     """Count operations for `lasts_s`, `skip_s` behind the start, of a node whose capacitor is never empty."""
-    record = _play(told, begins_s + skip_s + lasts_s)
+    record = play(told, begins_s + skip_s + lasts_s)
     (on_s,) = [e["time_s"] for e in record["events"] if e["kind"] == "on"]
-    begun = int(_play(told, on_s + skip_s)["operations"]) if skip_s else 0
-    return int(_play(told, on_s + skip_s + lasts_s)["operations"]) - begun, lasts_s, 0
+    begun = int(play(told, on_s + skip_s)["operations"]) if skip_s else 0
+    return int(play(told, on_s + skip_s + lasts_s)["operations"]) - begun, lasts_s, 0
 
 
 def _count_charges(told: dict[str, Any], charges: int, most_s: float) -> tuple[int, float, int]:
     """Count operations over whole charges of the capacitor, each from empty to empty."""
-    record = _play(told, most_s)
+    record = play(told, most_s)
     cuts = [e["time_s"] for e in record["events"] if e["kind"] == "brown-out"]
     if len(cuts) < charges:
         raise SunsealError(f"{told['name']}: {len(cuts)} brown-outs in {most_s:g} s, of {charges} charges")
     end_s = cuts[charges - 1]
     # Off from there on for longer than this.
-    return int(_play(told, end_s + 1e-3)["operations"]), end_s, charges
+    return int(play(told, end_s + 1e-3)["operations"]), end_s, charges
 
 
 def _point(kind: Kind, light_w: float, costs: tuple[float, float, float, float], weights: measuring.PowerSet) -> Point:
     whole_j, whole_s, runtime_j, runtime_s = costs
-    h = _harvester()
+    h = harvester()
     rail_w = usable_w(light_w)
     each_j, each_s = (runtime_j, runtime_s) if kind == "endless" else (whole_j, whole_s)
     share = min(rail_w / (each_j / each_s), 1.0)
@@ -305,7 +247,7 @@ def _point(kind: Kind, light_w: float, costs: tuple[float, float, float, float],
     charge_j = most * each_j * max(1.0 - share, 0.05) / h["output_efficiency"]
     capacitance_f = 2 * charge_j / (h["v_on_v"] ** 2 - h["v_cut_v"] ** 2)
     charge_s = charge_j / max(light_w * h["charge_efficiency"] - h["quiescent_off_uW"] * 1e-6, 1e-9)
-    told = _scenario(kind, light_w, capacitance_f, weights)
+    told = scenario(kind, light_w, capacitance_f, weights)
     charges = 1 if kind == "endless" else CHARGES
     if share == 1.0:
         # The store's part comes at the beginning; the others are counted when they have got going.
@@ -322,45 +264,21 @@ def _point(kind: Kind, light_w: float, costs: tuple[float, float, float, float],
     return Point(light_w, rail_w, kind, operations / time_s, formula, operations, time_s, cuts)
 
 
-def _first_answer_s(told: dict[str, Any], most_s: float) -> tuple[float | None, dict[str, Any]]:
-    """Find when the first operation ends, and the record up to then; None if there is none so long."""
-    record = _play(told, most_s)
-    if not record["operations"]:
-        return None, record
-    low_s, high_s = 0.0, most_s
-    while high_s - low_s > RECOVERED_TO_S:
-        middle_s = (low_s + high_s) / 2
-        tried = _play(told, middle_s)
-        if tried["operations"]:
-            high_s, record = middle_s, tried
-        else:
-            low_s = middle_s
-    return high_s, record
+def possible(board: str, lights_w: Iterable[float]) -> None:
+    """Refuse a board without the program, and light that the harvester takes for itself."""
+    if board != BOARD:
+        raise unknown(f"board with the program {PROGRAM}", board, [BOARD])
+    for light_w in lights_w:
+        if not usable_w(light_w) > 0:
+            raise SunsealError(
+                f"{light_w:g} W of harvested power leave nothing behind the harvester's own; take more than "
+                f"{harvested_w(0.0):.2g} W"
+            )
 
 
-def _recover(share: float, light_w: float, whole_j: float, weights: measuring.PowerSet) -> Recovery:
-    """Play a node from its cut-off on, with coupons left and without."""
-    h = _harvester()
-    charge_j = share * whole_j / h["output_efficiency"]
-    capacitance_f = 2 * charge_j / (h["v_on_v"] ** 2 - h["v_cut_v"] ** 2)
-    charge_s = charge_j / max(light_w * h["charge_efficiency"] - h["quiescent_off_uW"] * 1e-6, 1e-9)
-    # Twice what a charge and its use take: the light goes on while the node works.
-    most_s = 2 * RECOVERY_CHARGES * charge_s
-    found, records = zip(
-        *(_first_answer_s(_scenario(kind, light_w, capacitance_f, weights), most_s) for kind in ("store", "none")),
-        strict=True,
-    )
-    on_s = next((float(e["time_s"]) for e in records[1]["events"] if e["kind"] == "on"), None)
-    if on_s is None:
-        raise SunsealError(
-            f"{light_w:g} W do not bring a store of {capacitance_f:.3g} F to its start in {most_s:.3g} s"
-        )
-    cuts = int(records[1]["brown_outs"])
-    if found[1] is None and cuts < 2:
-        raise SunsealError(
-            f"a node without coupons had {cuts} charges in {most_s:.3g} s: too few to say that it never answers"
-        )
-    return Recovery(light_w, capacitance_f, share, on_s, found[1], found[0], cuts)
+def cost(workload: str, power: str) -> measuring.Measurement:
+    """Measure an operation at the program's clock and supply."""
+    return measuring.measure(workload, board=BOARD, freq_hz=FREQ_HZ, vcc_v=VCC_V, power=power)
 
 
 @cache
@@ -371,28 +289,12 @@ def around(power: str) -> Rates:
 
 @answers(requests.Rates)
 def rates(to: requests.Rates) -> Rates:
-    """Play the three stores at each harvested power; without any, around where latency becomes the limit.
-
-    With `recovery`, the first answer after starvation as well (section 3.5.1), on stores of `CHARGE_SHARES`.
-    """
-    lights_w, board, power = to.lights_w, to.board, to.power
-    if board != BOARD:
-        raise unknown("board with a program for the rate", board, [BOARD])
-    for light_w in lights_w:
-        if not usable_w(light_w) > 0:
-            raise SunsealError(
-                f"{light_w:g} W of harvested power leave nothing behind the harvester's own; take more than "
-                f"{harvested_w(0.0):.2g} W"
-            )
-    weights = measuring.PowerSet(power, board)
-    whole, runtime = (
-        measuring.measure(name, board=board, freq_hz=FREQ_HZ, vcc_v=VCC_V, power=power) for name in (WHOLE, USE)
-    )
+    """Play the three stores at each harvested power; without any, around where latency becomes the limit."""
+    lights_w = to.lights_w
+    possible(to.board, lights_w)
+    weights = measuring.PowerSet(to.power, to.board)
+    whole, runtime = (cost(name, to.power) for name in (WHOLE, USE))
     costs = (whole.energy_j, whole.time_s, runtime.energy_j, runtime.time_s)
     at = lights_w or [factor * harvested_w(whole.energy_j / whole.time_s) for factor in FACTORS]
     points = tuple(_point(kind, light_w, costs, weights) for light_w in at for kind in KINDS)
-    recoveries: tuple[Recovery, ...] = ()
-    if to.recovery:
-        light_w = RECOVERY_FACTOR * harvested_w(whole.energy_j / whole.time_s)
-        recoveries = tuple(_recover(share, light_w, whole.energy_j, weights) for share in CHARGE_SHARES)
-    return Rates(board, weights.name, FREQ_HZ, VCC_V, *costs, points, recoveries)
+    return Rates(to.board, weights.name, FREQ_HZ, VCC_V, *costs, points)

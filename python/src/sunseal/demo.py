@@ -55,13 +55,13 @@ def built_in(board: str = boards.DEFAULT_BOARD) -> Path:
 
 @dataclass(frozen=True)
 class Served:
-    """What the server says of the day."""
+    """Account that the server gives of the day."""
 
     node: dict[str, Any]
     summary: dict[str, Any]
     events: list[dict[str, Any]]
     intruder: list[dict[str, Any]]
-    """What was sent under the node's name by somebody else, and the verdict on it."""
+    """Messages sent under the node's name by somebody else, and the verdict on it."""
 
     def judged(self, *kinds: str) -> list[dict[str, Any]]:
         """Return the events that carry a verdict, of these kinds."""
@@ -211,7 +211,7 @@ def _day(
 ENDS = {-1: "darkest", 1: "brightest"}
 """Readings of a panel's datasheet that the day is played again by."""
 VERDICT = ("asked", "answered", "verified", "starts", "brown_outs")
-"""What of a day is told of the ends, too."""
+"""Figures of a day that are told of the ends, too."""
 
 
 @contextlib.contextmanager

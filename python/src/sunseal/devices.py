@@ -55,10 +55,10 @@ def at(quantity: Input, time_s: float) -> float:
 
 
 class Model:
-    """What the devices of the package have in common: their part's facts, and currents by state."""
+    """Common part of the package's devices: their part's facts, and currents by state."""
 
     inputs: ClassVar[dict[str, str]] = {}
-    """What can be connected to it, the first without its name: a unit, `pin`, `file`, `rows`."""
+    """Inputs that can be connected to it, the first without its name: a unit, `pin`, `file`, `rows`."""
     needs: ClassVar[tuple[str, ...]] = ()
     """Keys of [peripheral] that it cannot do without."""
 
@@ -134,7 +134,7 @@ class Tmp102(Model):
         self._told()
 
     def start(self, read: bool) -> None:
-        """Begin a message."""
+        """Begin a message of the bus."""
         self._byte = 0
         if read:
             self._measure()
@@ -286,7 +286,7 @@ class Adxl345(Model):
         self._told()
 
     def start(self, read: bool) -> None:
-        """Begin a message."""
+        """Begin a message of the bus."""
         self._first = not read
         self._advance()
 
@@ -358,7 +358,7 @@ class Fram(Model):
     # On I2C.
 
     def start(self, read: bool) -> None:
-        """Begin a message."""
+        """Begin a message of the bus."""
         self._bytes = 0
         self.state = "active"
 
@@ -376,7 +376,7 @@ class Fram(Model):
         return self.memory[self._next()]
 
     def stop(self) -> None:
-        """End a message."""
+        """End a message of the bus."""
         self.state = "standby"
 
     # On SPI.
@@ -387,7 +387,7 @@ class Fram(Model):
         self.state = "active"
 
     def deselect(self) -> None:
-        """End a command."""
+        """End a command of the bus."""
         if self._op == self.WREN:
             self._enabled = True
         elif self._op in (self.WRDI, self.WRITE, self.WRSR):
@@ -441,7 +441,7 @@ class Fram(Model):
 
 
 MODELS: dict[str, type[Model]] = {"tmp102": Tmp102, "adxl345": Adxl345, "fram": Fram}
-"""What a part's `peripheral.model` names."""
+"""Models that a part's `peripheral.model` names."""
 
 
 def known(bus: str | None = None) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which tools are there, which are missing or too old, and how to get them."""
+"""Tools that are there, missing or too old, and how to get them."""
 
 from __future__ import annotations
 

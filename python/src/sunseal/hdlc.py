@@ -25,7 +25,7 @@ def frame(packet: bytes) -> bytes:
 
 
 class Reader:
-    """What a line brings, byte by byte."""
+    """Reader of what a line brings, byte by byte."""
 
     def __init__(self) -> None:
         """Begin between two packets."""

@@ -37,10 +37,11 @@ def read(path: Path, device: str) -> bytes:
         return elf([(int(named[2], 0), data)], device)
     if data.startswith(ELF) or not data[:1] or data[:1] not in b":S@":
         return data  # the engine says what is wrong with what is none
-    return elf(_records(data, place), device)
+    return elf(records(data, place), device)
 
 
-def _records(data: bytes, path: Path) -> list[tuple[int, bytes]]:
+def records(data: bytes, path: Path) -> list[tuple[int, bytes]]:
+    """Return the bytes of Intel HEX, Motorola S-records or TI-TXT, with their addresses."""
     import bincopy
 
     file = bincopy.BinFile()
@@ -52,9 +53,9 @@ def _records(data: bytes, path: Path) -> list[tuple[int, bytes]]:
     try:
         add(data.decode("ascii"))
     except (bincopy.Error, ValueError) as e:
-        raise SunsealError(f"the program `{path}` begins as {form} and cannot be read as that: {e}") from e
+        raise SunsealError(f"the file `{path}` begins as {form} and cannot be read as that: {e}") from e
     if not len(file.segments):
-        raise SunsealError(f"the program `{path}`, {form}, holds no bytes")
+        raise SunsealError(f"the file `{path}`, {form}, holds no bytes")
     return [(int(segment.minimum_address), bytes(segment.data)) for segment in file.segments]
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     """A row an instruction: columns `address`, `cycle` (in which it began), `cycles`, `text`, and the registers."""
 
 MOST = 500_000
-"""How many instructions a trace holds unless it is told otherwise: with 16 registers 40 MB."""
+"""Number of instructions that a trace holds unless it is told otherwise: with 16 registers 40 MB."""
 COLUMNS = ("address", "cycles", "text")
-"""What stands in front of the registers in a row of the engine's."""
+"""Columns in front of the registers in a row of the engine's."""
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ Bytes: TypeAlias = "NDArray[np.uint8]"
 Place = str | int
 """A symbol of the image, or an address."""
 Places: TypeAlias = "Place | Sequence[Place] | None"
-"""Where a run ends: at one place, or at whichever of several comes first."""
+"""Places where a run ends: one, or whichever of several comes first."""
 Argument: TypeAlias = "int | np.integer[Any] | np.floating[Any]"
 Number: TypeAlias = "np.integer[Any] | np.floating[Any]"
 STACK_BYTES = 512
-"""What `place` leaves to the stack at least."""
+"""Bytes that `place` leaves to the stack at least."""
 watching: Callable[[int], object] | None = None
 """Called with a machine's cycles every now and then while it runs: how commands show that they are alive."""
 Kind = Literal["cycles", "time", "pc", "pin", "halted", "brown-out"]
@@ -47,7 +47,7 @@ Kind = Literal["cycles", "time", "pc", "pin", "halted", "brown-out"]
 
 @dataclass(frozen=True)
 class Stop:
-    """Why a run ended: a limit, an address, a pin, for good (`halted`), or for want of supply."""
+    """Reason for which a run ended: a limit, an address, a pin, for good (`halted`), or for want of supply."""
 
     kind: Kind
     pc: int
@@ -58,7 +58,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Done:
-    """What a called function gave back and took."""
+    """Result and cost of a called function."""
 
     value: Any
     """Its return value, int or float; nonsense after a void function."""
@@ -70,7 +70,7 @@ class Done:
 
 @dataclass(frozen=True)
 class RadioCounts:
-    """What a radio did since power-on."""
+    """Counts of what a radio did since power-on."""
 
     sent: int
     sent_bytes: int
@@ -97,14 +97,14 @@ class Registers(MutableMapping[str, int]):
             raise unknown("register", name, found) from None
 
     def __setitem__(self, name: str, value: int) -> None:
-        """Change a register."""
+        """Change a register's value."""
         bits = {n: width for n, width, _ in self._inner.registers()}.get(name, 32)
         if not 0 <= value < 1 << bits:
             raise SunsealError(f"{value:#x} does not fit register {name}, which holds 0 to {(1 << bits) - 1:#x}")
         self._inner.set_register(name, value)
 
     def __delitem__(self, name: str) -> None:
-        """Refuse: registers stay."""
+        """Refuse to delete: registers stay."""
         raise SunsealError(f"register {name} cannot be taken out of a machine; assign 0 to it")
 
     def __iter__(self) -> Iterator[str]:
@@ -112,7 +112,7 @@ class Registers(MutableMapping[str, int]):
         return iter(name for name, _, _ in self._inner.registers())
 
     def __len__(self) -> int:
-        """Count them."""
+        """Count how many there are."""
         return len(self._inner.registers())
 
     def array(self) -> NDArray[np.uint32]:
@@ -154,7 +154,7 @@ class Flags(MutableMapping[str, bool]):
         self._registers[self._status] = held | bit if value else held & ~bit
 
     def __delitem__(self, name: str) -> None:
-        """Refuse: flags stay."""
+        """Refuse to delete: flags stay."""
         raise SunsealError(f"flag {name} cannot be taken out of {self._status}; assign False to it")
 
     def __iter__(self) -> Iterator[str]:
@@ -162,7 +162,7 @@ class Flags(MutableMapping[str, bool]):
         return iter(self._bits)
 
     def __len__(self) -> int:
-        """Count them."""
+        """Count how many there are."""
         return len(self._bits)
 
 
@@ -187,14 +187,14 @@ class Machine:
         air: _engine.Air | None = None,
         place: tuple[float, float] = (0.0, 0.0),
         seed: int = 0,
+        device_file: Path | None = None,
     ) -> None:
         """Make the machine of a device, or as it sits on a board (supply, crystals, fuses, radio).
 
-        Load a program: an ELF, from a file or its bytes, or a file as `images.read` takes it. `timing` sets switches
-        of the core's timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` connects voltages
-        to channels of the ADC. Nobody hears the radio: machines that shall hear one another are made by `Air.machine`,
-        which gives `air` and `place`. `seed` chooses the unit: its oscillators' jitter and what RAM holds when it is
-        first powered.
+        Load a program: an ELF, its bytes, or a file as `images.read` takes it. `timing` sets switches of the core's
+        timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` is volts by channel of the ADC.
+        Nobody hears the radio: machines that shall hear one another are made by `Air.machine`, which gives `air` and
+        `place`. `seed` is the unit: its jitter, what RAM first holds. `device_file` replaces the device's.
         """
         board = boards.load(name) if boards.library().find("boards", name) is not None else None
         self.board = name if board is not None else None
@@ -205,7 +205,7 @@ class Machine:
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
         image = elf if isinstance(elf, bytes) or elf is None else images.read(Path(elf), name)
         switches = timing_pairs(timing)
-        device = str(boards.home() / "data" / "devices" / f"{name}.toml")
+        device = str(device_file or boards.home() / "data" / "devices" / f"{name}.toml")
         if self.board is not None:
             coprocessor.ready(self.board, tuple(switches))
         self._inner = _engine.Machine(device, board, image, switches, air, place, seed)
@@ -216,7 +216,7 @@ class Machine:
         self._hooks: dict[int, Callable[[Machine], object]] = {}
         self._free: int | None = None
         self.devices: dict[str, object] = {}
-        """What `i2c` and `spi` have put on its buses, by name."""
+        """Devices that `i2c` and `spi` have put on its buses, by name."""
         self.wired: list[tuple[str, str, object, list[int], str | None]] = []
         """The same with their wires: name, interface, device, addresses on I2C, pin that selects on SPI."""
         self._selects: dict[str, str] = {}
@@ -228,9 +228,9 @@ class Machine:
         self._terminals: dict[str, int] = {}
         """Picoseconds of a bit of each terminal that has a rate of its own."""
         self.baud: dict[str, int] = {}
-        """How fast each serial interface that wrote did so."""
+        """Rate of each serial interface that wrote."""
         self.framing_errors: dict[str, int] = {}
-        """How many bytes that a terminal of another rate read had no stop bit, by interface."""
+        """Number of bytes without a stop bit that a terminal of another rate read, by interface."""
         self.io = Peripherals(self._inner, name)
         """I/O registers by the names of the manual: `m.io["P1OUT"]`."""
 
@@ -266,7 +266,7 @@ class Machine:
 
     @property
     def radio(self) -> RadioCounts | None:
-        """What the board's radio did so far; None without a radio."""
+        """Count what the board's radio did so far; None without a radio."""
         counts = self._inner.radio_counts()
         return counts and RadioCounts(*counts)
 
@@ -834,16 +834,16 @@ class Machine:
 
     @property
     def device_energy_j(self) -> dict[str, float | None]:
-        """What each device on a bus drew since it was put there, at the supply, by its currents.
+        """Return what each device on a bus drew since it was put there, at the supply, by its currents.
 
         None where it was in a state whose current is not known.
         """
-        drawn: dict[str, float | None] = dict.fromkeys(self.devices, 0.0)
-        for name, state, time_ps in _engine.device_states(self._inner):
-            current_a = getattr(self.devices[name], "current_a", {}).get(state)
-            so_far = drawn[name]
-            known = so_far is not None and (current_a is not None or time_ps == 0)
-            drawn[name] = (so_far or 0.0) + (current_a or 0.0) * self.vcc_v * time_ps * 1e-12 if known else None
+        drawn: dict[str, float | None] = {}
+        for name, device in self.devices.items():
+            told_a = getattr(device, "current_a", {})
+            times_s = {s: ps * 1e-12 for s, ps in _engine.component_states(self._inner, name).items() if ps}
+            known = times_s.keys() <= told_a.keys()
+            drawn[name] = self.vcc_v * sum(told_a[s] * time_s for s, time_s in times_s.items()) if known else None
         return drawn
 
     def lints(self) -> list[str]:
@@ -865,7 +865,7 @@ class Machine:
 
     @property
     def resets(self) -> int:
-        """How often the program was reset, by whatever, the reset at power-on included."""
+        """Count how often the program was reset, by whatever, the reset at power-on included."""
         return self._inner.resets()[0]
 
     def explain_resets(self, since: int) -> str | None:

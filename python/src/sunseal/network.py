@@ -34,7 +34,7 @@ class Network:
     air: Air
     nodes: dict[str, Bench]
     frames: list[Frame] = field(default_factory=list)
-    """What was sent, in the order in which it ended."""
+    """Frames that were sent, in the order in which it ended."""
     on_output: Callable[[str, str, bytes], object] | None = None
     """Called with a node's name, its interface and what that has just written."""
 

@@ -24,22 +24,22 @@ from sunseal.measurement import measuring, switching
 
 MOTE = "mica2"
 BATCH_BYTES = 256
-"""What the bench of software takes at once."""
+"""Bytes that the bench of software takes at once."""
 KEY = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
-"""Of FIPS 197, appendix A.1; no cycle here depends on it."""
+"""Key of FIPS 197, appendix A.1; no cycle here depends on it."""
 BUSES = ("parallel", "spi", "uart")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a message takes."""
+    """Cost of a message."""
 
     cycles: int
-    """Of the mote."""
+    """Cycles of the mote's CPU."""
     time_s: float
     mote_j: float
     rails_j: Mapping[str, float]
-    """Of the FPGA, by supply; none in software."""
+    """Energy of the FPGA, by supply; none in software."""
 
     def energy_j(self, supplies: str = "all") -> float:
         """Return mote and FPGA with `all` its supplies, or its `core` alone, as the report could measure."""

@@ -367,7 +367,7 @@ def _closing() -> Schema:
         untouched=maybe(told(TEXTS, "Parts that the program never spoke to, with what they took.")),
         first_cut_s=maybe(told(NUMBER, "When the supply was cut off for the first time.")),
         repeated=maybe(told(keys(cycles=WHOLE, time_s=NUMBER), "Cycles of a load that went by at once.")),
-        stuck=maybe(told(TEXT, "Why a load never gets past what cuts it off, and what would help.")),
+        stuck=maybe(told(TEXT, "Why a load or a node never gets past what cuts it off, and what would help.")),
         **rare,
     )
 
@@ -502,10 +502,17 @@ def _metrics() -> Schema:
 
 
 def _rate() -> Schema:
-    from sunseal.coupon_rate import Point, Rates, Recovery
+    from sunseal.coupon_rate import Point, Rates
 
     inflection = told(table(), "Harvested power from which on latency is the limit, not energy.")
-    return of(Rates, points=listed(of(Point)), recoveries=listed(of(Recovery)), inflection_w=inflection)
+    return of(Rates, points=listed(of(Point)), inflection_w=inflection)
+
+
+def _recovery() -> Schema:
+    from sunseal.coupon_recovery import First, Recoveries, Recovery
+
+    first = told(null(of(First)), "The first answer; null where each charge ends before it.")
+    return of(Recoveries, "courses", recoveries=listed(of(Recovery, coupons=first, none=first)))
 
 
 def _breakeven() -> Schema:
@@ -571,6 +578,24 @@ def _randomness() -> Schema:
     return joined(VERDICT, asked, found)
 
 
+def _noise() -> Schema:
+    from sunseal.measurement.noise import Foretold
+
+    foretold = joined(of(Foretold), keys(holds=YES))
+    return joined(
+        VERDICT,
+        keys(
+            kind=one_of("memory", "oscillator"),
+            recordings=TEXTS,
+            samples=told(WHOLE, "Starts, or periods."),
+            model=told({"type": "object"}, "Of a memory or of an oscillator, as --save writes it."),
+            foretold=listed(foretold),
+            sentence=TEXT,
+            remarks=TEXTS,
+        ),
+    )
+
+
 # --- Papers, hardware, servers -------------------------------------------------------------------------
 
 
@@ -614,8 +639,8 @@ def _bench() -> Schema:
 
 def _send() -> Schema:
     block = keys(in_=TEXT, out=TEXT, valid=YES)
-    counted = dict.fromkeys(("packets", "retries"), WHOLE)
-    times = dict.fromkeys(("time_s", "encrypting_s"), NUMBER)
+    counted = dict.fromkeys(("packets", "retries", "packet_bytes", "window"), WHOLE)
+    times = dict.fromkeys(("time_s", "encrypting_s", "node_j", "node_radio_j", "station_j"), NUMBER)
     return keys(cipher=TEXT, board=TEXT, variant=TEXT, blocks=listed(block), result_valid=YES, **counted, **times)
 
 
@@ -643,8 +668,10 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "coupon-breakeven": ("`sunseal coupon breakeven`", _breakeven, False),
     "coupon-leakage": ("`sunseal coupon leakage`", _leakage, False),
     "coupon-metrics": ("`sunseal coupon metrics`: a coupon each", _metrics, True),
+    "coupon-noise": ("`sunseal coupon randomness --fit`", _noise, False),
     "coupon-randomness": ("`sunseal coupon randomness`", _randomness, False),
     "coupon-rate": ("`sunseal coupon rate`", _rate, False),
+    "coupon-recovery": ("`sunseal coupon recovery`", _recovery, False),
     "curve": ("`sunseal curve`: an operating point each", _curve, True),
     "demo": ("`sunseal demo`", _demo, False),
     "doctor": ("`sunseal doctor`: a tool each", _doctor, True),

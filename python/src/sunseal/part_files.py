@@ -37,7 +37,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 SAYS = ("source", "note", "recalled", "assumed")
 """Keys that say where figures are from: a new part has its own."""
 NO_SOURCE = "who measured it, or document and page"
-"""What a template has for a source."""
+"""Words that a template has for a source."""
 
 
 def kinds_of(facts: Mapping[str, Any]) -> list[str]:
@@ -159,7 +159,7 @@ class Checked:
         return Verdict(f"part check {self.name}", 1 + len(self.compared_with))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields, as `--json` prints them."""
         told = {**self.judged.to_dict(), **vars(self), "valid": True}
         return {**told, **{name: list(told[name]) for name in ("kinds", "questions", "compared_with")}}
 

@@ -56,7 +56,7 @@ class Fit:
     table: dict[str, Any]
     """As it stands in the part's file."""
     figures: dict[str, tuple[float, float | None]]
-    """What was fitted, with its standard error; None where the points do not tell it."""
+    """Figures that were fitted, with their standard errors; None where the points do not tell it."""
     points: int
     rms: float
     worst: float

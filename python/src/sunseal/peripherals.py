@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What of a chip's peripherals can be reached from outside: I/O registers by name, the lines of serial interfaces."""
+"""Peripherals of a chip as they can be reached from outside: I/O registers by name, the lines of serial interfaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BAUD = 9600
 BITS_A_BYTE = 10
-"""Of 8N1: start bit, eight data bits, stop bit."""
+"""Bits of a byte in 8N1: start bit, eight data bits, stop bit."""
 
 
 class Peripherals(Mapping[str, int]):
@@ -56,7 +56,7 @@ class Peripherals(Mapping[str, int]):
         return iter(self._registers())
 
     def __len__(self) -> int:
-        """Count them."""
+        """Count how many there are."""
         return len(self._registers())
 
 
@@ -68,7 +68,7 @@ class Uart:
         self.name, self.baud = name, baud
         self._machine = machine
         self.typed_until_ps = 0
-        """When the last byte that was typed will have arrived."""
+        """Time at which the last byte that was typed will have arrived."""
 
     def send(self, data: bytes | str, at_s: float | None = None) -> None:
         """Type bytes, behind what was typed before, from `at_s` of machine time on."""

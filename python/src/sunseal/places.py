@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Where files of the user's own are looked for: the one place that decides it, for Python and for the engine.
+"""Places where files of the user's own are looked for: the one place that decides it, for Python and for the engine.
 
 In this order: the folder of the scenario or requirements that are read, `./sunseal`, the user's data directory, the
 package. In each a file lies in a room (`parts/`, `boards/`, `power/`, `scenarios/`) or loose.
@@ -25,7 +25,7 @@ OWN = "sunseal"
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 _Looked = dict[tuple[Path, ...], tuple[Path, ...]]
 _looked: ContextVar[_Looked | None] = ContextVar("looked", default=None)
-"""Which of the wanted folders there are, while one file is worked on: a plan asks tens of thousands of times."""
+"""Wanted folders that exist, while one file is worked on: a plan asks tens of thousands of times."""
 
 
 def user_dir() -> Path:
@@ -41,8 +41,9 @@ def user_dir() -> Path:
 
 
 def look_beside(folder: Path | None) -> None:
-    """Look first in a folder from now on: that of the file which the command was given."""
+    """Look first in a folder from now on, that of the file which the command was given; keep which there are."""
     _beside.set(None if folder is None else folder.absolute())
+    _looked.set({})
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coupon_rate, offload
+from sunseal import _engine, base, boards, citing, coupon_rate, coupon_recovery, offload
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
@@ -46,7 +46,7 @@ NEAR = 0.10
 
 @dataclass(frozen=True)
 class Row:
-    """One figure."""
+    """Figure of a paper, beside ours."""
 
     label: str
     published: float | None
@@ -59,7 +59,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours over published."""
+        """Return ours over the published figure."""
         return self.ours / self.published if self.published and self.ours is not None else None
 
     @property
@@ -85,16 +85,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One table."""
+    """Table of a paper, reproduced."""
 
     id: str
     title: str
     source: str
     rows: list[Row]
     confirmed: str
-    """What of the paper is confirmed independently, in a sentence."""
+    """Sentence on what of the paper is confirmed independently."""
     board: str = ""
-    """Where the paper's questions are asked unless a row names another."""
+    """Board of which the paper's questions are asked unless a row names another."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False)
     """The table as data/published has it."""
 
@@ -347,7 +347,7 @@ def _cycles(
 
 
 HARNESS = ("bench_input", "bench_input_len", "bench_output", "bench_status")
-"""What the host writes and reads: no part of a program that does its work in the field."""
+"""Symbols that the host writes and reads: no part of a program that does its work in the field."""
 
 
 def _footprint(
@@ -402,13 +402,13 @@ def _energy(
 
 @dataclass(frozen=True)
 class Cost:
-    """What a question's operation takes."""
+    """Cost of a question's operation."""
 
     cycles: float
     time_s: float
     energy_j: float
     coefficients: frozenset[str] = frozenset()
-    """What the energy was weighed by."""
+    """Coefficients by which the energy was weighed."""
 
     def plus(self, other: Cost, times: float = 1.0) -> Cost:
         """Add another operation's cost."""
@@ -422,7 +422,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Place:
-    """Which operation of ours is asked, where it runs, and how many bytes it is fed where not all of the bench's."""
+    """Operation of ours that is asked, where it runs, and how many bytes it is fed where not all of the bench's."""
 
     workload: str
     board: str
@@ -434,7 +434,7 @@ class Place:
 
     @staticmethod
     def of(board: str, table: dict[str, Any], raw: dict[str, Any]) -> Place:
-        """Read a row."""
+        """Read a row of the file."""
         return Place(
             raw["workload"],
             raw.get("board", table.get("board", board)),
@@ -745,6 +745,23 @@ def _generator(
     return float(oracle.samples_taken(raw["generator"], counts.output)), f"{work.name} on {at}"
 
 
+def _nist(
+    board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Count the tests of SP 800-22 that a generator's values fail; what passes them may still hold nothing."""
+    from sunseal.measurement import randomness
+
+    try:
+        found = randomness.values_of(raw["generator"], board)
+    except ModuleNotFoundError as e:
+        raise MissingToolError(
+            "asks NIST's test suite", hint="`make randomness` compiles it, or `pip install 'sunseal[randomness]'`"
+        ) from e
+    if found.bits is None:
+        raise SunsealError(f"{raw['generator']} on {board} gave too few values for any test: {found.sentence}")
+    return float(len(found.bits.failed)), f"{found.bits.bits:,} bits of {found.starts:,} starts: {found.sentence}"
+
+
 def _rate(
     _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
@@ -756,6 +773,37 @@ def _rate(
     (p,) = [p for p in found.points if p.kind == raw["store"] and math.isclose(p.harvested_w, at_w)]
     where = f"{p.operations} in {p.time_s:.4g} s at {show(p.harvested_w, 'W')}, {p.brown_outs} brown-outs"
     return p.rate_hz, f"{where}; by the formula {p.formula_hz:.4g} Hz"
+
+
+def _recovery(
+    _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Ask of a starved node's first answer, on a store that pays a share of a whole signature, or compare two."""
+    found = coupon_recovery.published(_set(table, raw))
+    (r,) = [r for r in found.recoveries if math.isclose(r.charge_share, raw["factor"])]
+    first = r.coupons if raw["store"] == "store" else r.none
+    where = (
+        f"{show(r.capacitance_f, 'F', 3)} behind {show(found.harvested_w, 'W', 3)}, output on after {show(r.on_s, 's')}"
+    )
+    if raw["quantity"] == "answers":
+        return float(
+            first is not None
+        ), where if first else f"{where}: {r.charges} charges end before the signature does"
+    if first is None:
+        raise SunsealError(f"{where}: no first answer, in {r.charges} charges")
+    value = float(getattr(first, raw["quantity"]))
+    if "over" not in raw:
+        return value, where
+    if r.none is None:
+        raise SunsealError(f"{where}: no first answer without coupons to compare with")
+    return value / float(getattr(r.none, raw["quantity"])), where
+
+
+def _base(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Send data by a base station to its node and back, with the node's joules and the seconds."""
+    return base.figure(table.get("board", board), table, raw)
 
 
 def _coprocessor(
@@ -797,7 +845,10 @@ KINDS: dict[str, Compute] = {
     "surplus": _surplus,
     "coupon": _coupon,
     "generator": _generator,
+    "nist": _nist,
     "rate": _rate,
+    "recovery": _recovery,
+    "base": _base,
     "coprocessor": _coprocessor,
     "radio": _radio,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What commands and their functions of the API are asked.
+"""Requests to commands and to their functions of the API.
 
 Light to import, as `--help` needs no more than this: what a request is about is imported where it is read.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sunseal import boards, units
 from sunseal.asking import (
     ADC,
+    ALLOW,
     BOARD,
     DASK,
     DBM,
@@ -102,7 +104,13 @@ class Operation:
         default=None,
     )
     adc_v: Mapping[int, float] | None = asked(ADC, default=None)
+    allow: Sequence[str] = asked(ALLOW, default=())
     progress: Progress | None = None
+
+    @property
+    def switches(self) -> Timing | None:
+        """Return what the machine is told otherwise than by default: switches of its timing, and what is allowed."""
+        return {**(self.timing or {}), **dict.fromkeys(self.allow, True)} or None
 
 
 @request
@@ -116,7 +124,7 @@ class Point:
 
 @request
 class Measure(Point, Operation):
-    """What `measure` is asked."""
+    """Request to `measure`, and so to `sunseal measure`."""
 
     unit: bool = asked(
         "--unit",
@@ -129,7 +137,7 @@ class Measure(Point, Operation):
 
 @request
 class Curve(Operation):
-    """What `curve` is asked."""
+    """Request to `curve`, and so to `sunseal curve`."""
 
     power: str = asked(POWER, default=boards.DEFAULT_POWER, kw_only=True)
     voltages_v: Sequence[float] = asked(VOLTAGES, default=(), kw_only=True)
@@ -137,7 +145,7 @@ class Curve(Operation):
 
 @request
 class ConstantTime:
-    """Which bytes are secret, and the runs in which they are followed."""
+    """Bytes that are secret, and the runs in which they are followed."""
 
     elf: Path | bytes | Machine = asked(
         "",
@@ -185,7 +193,7 @@ class ConstantTime:
 
 @request
 class Plan:
-    """What `plan` is asked."""
+    """Request to `plan`, and so to `sunseal plan`."""
 
     requirements: str | Path | Mapping[str, Any] = asked(
         "", "What the node shall do, and under what.", Path, metavar="REQUIREMENTS.toml", called="path"
@@ -198,7 +206,7 @@ class Plan:
 
 @request
 class Fleet:
-    """What `run_fleet` is asked."""
+    """Request to `run_fleet`, and so to `sunseal fleet`."""
 
     path: str | Path = asked("", "Scenario, climate, and how the nodes differ.", Path, metavar="FLEET.toml")
     folder: str | Path | None = None
@@ -212,7 +220,7 @@ class Fleet:
 
 @request
 class Sweep:
-    """What is run at which points: what `sweep` is asked."""
+    """Request to `sweep`: what is run, and at which points."""
 
     scenario_or_plan: str | Path | Mapping[str, Any] = asked(
         "", "A scenario, or requirements of a plan.", Path, metavar="FILE.toml", called="file"
@@ -246,7 +254,7 @@ class Sweep:
 
 @request
 class Tune:
-    """What `tune` is asked."""
+    """Request to `tune`, and so to `sunseal tune`."""
 
     workloads: Iterable[str] | None = asked(
         "",
@@ -304,7 +312,7 @@ class Work:
 
 @request
 class Size(Work):
-    """What `size` is asked."""
+    """Request to `size`, and so to `sunseal size`."""
 
     _: KW_ONLY
     radio_j: float | None = asked(
@@ -339,7 +347,7 @@ class Size(Work):
 
 @request
 class Life(Work):
-    """What `lifetime` is asked."""
+    """Request to `lifetime`, and so to `sunseal lifetime`."""
 
     workload: str = asked(WORKLOAD, default="ecdsa-secp160r1-sign")
     _: KW_ONLY
@@ -396,7 +404,7 @@ def _losses(text: str, option: str) -> Fields:
 
 @request
 class War:
-    """What `war` is asked."""
+    """Request to `war`: which program, from where to where."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
     board: str = asked(BOARD)
@@ -418,7 +426,7 @@ class War:
 
 @request
 class Inject:
-    """What `inject` is asked."""
+    """Request to `inject`, and so to `sunseal inject`."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
     board: str = asked(BOARD)
@@ -495,7 +503,7 @@ def _uncalled(path: Path, _: str) -> Fields:
 
 @request
 class LeastCapacitor:
-    """What `least_capacitor` is asked."""
+    """Request to `least_capacitor`, beside those of `inject`."""
 
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
     board: str = asked(BOARD)
@@ -530,7 +538,7 @@ class LeastCapacitor:
 
 @request
 class Analyze:
-    """What `analyze` is asked."""
+    """Request to `analyze`: a recording, and how it was made."""
 
     elf: Path | Machine = asked(IMAGE)
     function: str = asked("--function", "The operation: followed from its entry to its return.")
@@ -563,7 +571,7 @@ class Analyze:
 
 @request
 class Metrics:
-    """What `metrics` is asked."""
+    """Request to `metrics`: recordings and their inputs."""
 
     kind: str | None = asked("--kind", "One kind of coupon, such as `ctr` or `p256`.", default=None)
     _: KW_ONLY
@@ -578,7 +586,7 @@ def _lights_w(given: list[str], option: str) -> list[float]:
 
 @request
 class Rates:
-    """What `rates` is asked."""
+    """Request to `rates`: light, store and operation."""
 
     lights_w: Sequence[float] = asked(
         "--harvested",
@@ -590,18 +598,47 @@ class Rates:
     )
     _: KW_ONLY
     board: str = COUPON_BOARD
-    recovery: bool = asked(
-        "--recovery",
-        "Also the time from starvation to the first answer, with coupons and without.",
-        bool,
-        default=False,
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
+
+
+def _capacitances_f(given: list[str], option: str) -> list[float]:
+    return [units.parse(text, "F", option) for text in given]
+
+
+@request
+class Recoveries:
+    """Request to `recoveries`: light, store and operation."""
+
+    capacitances_f: Sequence[float] = asked(
+        "--capacitance",
+        "The store, such as 1mF; else by what of a whole signature one charge pays. Repeatable.",
+        list[str],
+        read=_capacitances_f,
+        metavar="CAPACITANCE",
+        default=(),
     )
-    power: str = asked("--power", "A power set of `sunseal boards`.", default=boards.DEFAULT_POWER)
+    _: KW_ONLY
+    light_w: float | None = asked(
+        "--harvested",
+        "Power of the light that comes back, such as 1mW; else 0.1 of E/D.",
+        read=quantity("W"),
+        default=None,
+    )
+    starved_v: float | None = asked(
+        "--starved-to",
+        "Voltage of the store when it comes back; else the harvester's cut-off.",
+        read=quantity("V", zero=True),
+        default=None,
+    )
+    board: str = COUPON_BOARD
+    power: str = asked(POWER, default=boards.DEFAULT_POWER)
+    courses: bool = False
+    """Play one store again for the picture of its voltage."""
 
 
 @request
 class Breakeven:
-    """What `breakeven` is asked."""
+    """Request to `breakeven`, and so to `sunseal coupon breakeven`."""
 
     scenario: str | Path | None = asked(
         "",
@@ -672,7 +709,7 @@ class Breakeven:
 
 @request
 class Leak:
-    """What `leakage` is asked."""
+    """Request to `leakage`, and so to `sunseal leakage`."""
 
     kind: str = asked("--kind", "ctr: AES-128 in counter mode; secp160r1, p224, p256: ECDSA.", default="ctr")
     _: KW_ONLY
@@ -689,7 +726,7 @@ class Leak:
 
 @request
 class Randomness:
-    """What `randomness` is asked: a board's generators."""
+    """Request to `randomness`: a board's generators."""
 
     generators: Sequence[str] | None = asked(
         "--generator", "One of the board's generators, such as `sram_sha256`. Repeatable.", list[str], default=None
@@ -707,12 +744,50 @@ class Randomness:
         default=10.0,
     )
     seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
+    model: Path | None = asked(
+        "--model", "Noise of a chip: of --fit, or of data/noise.", Path, metavar="MODEL", default=None
+    )
+    at_c: float | None = asked("--at", "Temperature of the --model's memory, in C.", float, default=None)
     heard: Callable[[int, int], object] | None = None
+
+
+def _recordings(given: list[str], option: str) -> list[tuple[Path, float | None]]:
+    """Read recordings with the temperature that they were made at: `FOLDER@25C`."""
+    found: list[tuple[Path, float | None]] = []
+    for text in given:
+        named = re.fullmatch(r"(.+)@([^@/]*)C", text)
+        if named is None:
+            found.append((Path(text), None))
+            continue
+        try:
+            found.append((Path(named[1]), float(named[2])))
+        except ValueError as e:
+            raise SunsealError(f"{option} `{text}` has `{named[2]}C`, which is no temperature: write it as 25C") from e
+    return found
+
+
+@request
+class Fitted:
+    """Request to `fitted`: recordings of which a model is made."""
+
+    recordings: Sequence[tuple[Path, float | None]] = asked(
+        "--fit",
+        "Make a model of a recording: a folder of start-up dumps, a file of many, or a .csv of an oscillator's "
+        "periods. Repeatable for a memory at other temperatures: FOLDER@25C.",
+        list[str],
+        read=_recordings,
+        metavar="RECORDING",
+        default=(),
+    )
+    _: KW_ONLY
+    start_bytes: int | None = asked(
+        "--start-bytes", "Bytes of a start, where a file of --fit has many.", int, min=1, default=None
+    )
 
 
 @request
 class Recorded:
-    """What `recorded` is asked: recordings of a chip."""
+    """Request to `recorded`: recordings of a chip."""
 
     _: KW_ONLY
     raw: Path | None = asked("--raw", "A chip's own noise instead: a million samples, a byte each.", Path, default=None)
@@ -773,7 +848,7 @@ def _known(given: list[str], option: str) -> Fields:
 
 @dataclass(frozen=True)
 class Bench:
-    """How the instrument was wired, and how well its parts are known (half widths, each a uniform distribution)."""
+    """Wiring of the instrument, and how well its parts are known (half widths, each a uniform distribution)."""
 
     current: str | None = asked("--current", "Channel of the current, shunt voltage, power or energy.", default=None)
     vcc_v: float | None = asked("--vcc", "Supply voltage, such as 2.2V.", read=units.voltage_v, default=None)
@@ -811,7 +886,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Trigger:
-    """Which samples count. Without a channel and times, all of them."""
+    """Choice of the samples that count. Without a channel and times, all of them."""
 
     channel: str | None = asked(
         "--trigger",

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sunseal import _engine, abi, boards, instructions, machine, units
+from sunseal.asking import allowed_of
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Places
 
@@ -40,7 +41,8 @@ VCD_UNIT_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1
 
 @dataclass(frozen=True)
 class Ended:
-    """Why a run ended, with the exit status that goes with it: what the program asked for by semihosting, 1 of a loop.
+    """Reason for which a run ended, with the exit status that goes with it: what the program asked for by semihosting,
+    1 of a loop.
 
     `Bench.run` raises where a run failed; only the command line writes that down as `failed`.
     """
@@ -68,6 +70,7 @@ class Bench:
         i2c: Sequence[str] = (),
         spi: Sequence[str] = (),
         seed: int = 0,
+        allow: Sequence[str] = (),
     ) -> None:
         """Put a program on a board.
 
@@ -75,17 +78,19 @@ class Bench:
         `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
         is how fast (8N1), else as the program set it. `power` is the power set that `energy_j` is weighed with, `vcc_v`
         the supply. `i2c` and `spi` are devices on its buses as `sunseal run` takes them, `0x48=tmp102:21.5C`. `seed`
-        chooses the unit, as for `Machine`.
+        chooses the unit, as for `Machine`; `allow` is what `--allow` names, "overclock".
         """
         if boards.library().find("boards", board) is None:
             raise SunsealError(
                 f"`{board}` is no board; known: {', '.join(boards.names('boards'))}",
                 hint="a bench needs a board's supply and crystals; `sunseal.Machine` runs a bare device",
             )
+        switches = dict.fromkeys(allowed_of(list(allow), "allow"), True)
         if air is None:
-            self.machine = Machine(board, elf, seed=seed)
+            self.machine = Machine(board, elf, seed=seed, timing=switches)
         else:
-            self.machine = air.machine(board, elf, x_m=x_m, y_m=y_m, seed=seed)
+            self.machine = air.machine(board, elf, x_m=x_m, y_m=y_m, seed=seed, timing=switches)
+        self._allow = tuple(allow)
         self.board = board
         if power is not None:
             boards.power_set_path(power, self.machine.device)  # an unknown one is an error now
@@ -96,9 +101,9 @@ class Bench:
         if self.uart is not None and self.uart not in self.serials:
             raise SunsealError(f"{board} has no serial interface `{self.uart}`; it has {', '.join(self.serials)}")
         self.received: dict[str, bytearray] = {}
-        """What each interface has written since power-on."""
+        """Bytes that each interface has written since power-on."""
         self.console = bytearray()
-        """What the program has written by semihosting."""
+        """Text that the program has written by semihosting."""
         self._power = power
         self._line = None if self.uart is None else self.machine.uart(self.uart, baud=baud)
         self._exit: int | None = None
@@ -202,7 +207,7 @@ class Bench:
 
     @property
     def trace(self) -> Trace:
-        """What has run since `keep_trace`, as `Machine.trace` returns it."""
+        """Return what has run since `keep_trace`, as `Machine.trace` returns it."""
         import numpy as np
 
         if not self._traced:
@@ -219,7 +224,7 @@ class Bench:
 
     @property
     def frames(self) -> list[Frame]:
-        """What the radio has sent since `keep_frames`, in the order in which it ended."""
+        """Return what the radio has sent since `keep_frames`, in the order in which it ended."""
         from sunseal.air import frames_of
 
         self._sent += frames_of(self.machine.engine.take_sent(), [self.machine])
@@ -236,7 +241,7 @@ class Bench:
 
     @property
     def text(self) -> str:
-        """What the board's UART has written, or the only one that has, as text."""
+        """Return what the board's UART has written, or the only one that has, as text."""
         return self._talking().decode("utf-8", errors="replace")
 
     def _talking(self) -> bytes:
@@ -247,21 +252,21 @@ class Bench:
 
     @property
     def energy_j(self) -> float:
-        """What the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs.
+        """Return what the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs.
 
         A coprocessor in an FPGA is counted, on each of its supplies.
         """
         from sunseal import coprocessor
         from sunseal.measurement import measuring
 
-        weights = measuring.PowerSet(self._power or boards.DEFAULT_POWER, self.board)
+        weights = measuring.PowerSet(self._power or boards.DEFAULT_POWER, self.board, self._allow)
         counts = self.machine.engine.counts()
         mote = weights.inner.weigh_as_run(coprocessor.without(self.board, counts), self.machine.vcc_v)
         return measuring.with_coprocessor(mote, self.board, counts).energy_j[0]
 
     @property
     def resets(self) -> int:
-        """How often the program was reset since power-on, by whatever."""
+        """Count how often the program was reset since power-on, by whatever."""
         return self.machine.resets - self._resets_before
 
     def explain_resets(self) -> str | None:
@@ -364,12 +369,15 @@ class Bench:
             return Ended("brown-out", "the supply is too low to run")
         typing = self._line is not None and self._line.typed_until_ps > self._now_ps
         if kind == "halted" and not self._drives and not typing and self.on_slice is None:
-            return Ended("halted", f"it has stopped for good at {m.describe(m.pc)}")
+            why = m.engine.asleep_for_good()
+            return Ended("halted", f"it has stopped for good at {m.describe(m.pc)}" + (f": {why}" if why else ""))
         loop = m.reset_loop()
         if loop is not None:
             return Ended("reset loop", loop, 1)
         if end_ps is not None and self._now_ps >= end_ps:
-            return Ended("time", f"{units.show(self.time_s, 's')} of machine time are over")
+            why = m.engine.asleep_for_good()
+            over = f"{units.show(self.time_s, 's')} of machine time are over"
+            return Ended("time", f"{over}; {why}" if why else over)
         return None
 
     def _last_words(self) -> str:

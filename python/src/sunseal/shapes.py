@@ -44,7 +44,7 @@ def maybe(schema: Schema) -> Schema:
 
 
 def null(schema: Schema) -> Schema:
-    """Take null, too."""
+    """Let a shape take null, too."""
     kind = schema.get("type")
     if set(schema) == {"type"} and kind != "null":
         return {"type": [*(kind if isinstance(kind, list) else [kind]), "null"]}

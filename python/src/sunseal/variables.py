@@ -41,7 +41,7 @@ _WRAPPERS = tuple(f"DW_TAG_{word}" for word in _NAMED_ONLY)
 
 
 class _Memory(Protocol):
-    """What a machine gives: bytes at an address, and a way to change them."""
+    """Memory as a machine gives it: bytes at an address, and a way to change them."""
 
     def read(self, place: int, size_bytes: int) -> bytes: ...
 
@@ -60,13 +60,13 @@ class Enumerated(int):
         return made
 
     def __repr__(self) -> str:
-        """Show both."""
+        """Show name and number."""
         return f"{self.name or '?'} ({int(self)})"
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a value lies, and its type; `bits` is the offset and width of a bit-field."""
+    """Place of a value, and its type; `bits` is the offset and width of a bit-field."""
 
     address: int
     type: DIE
@@ -88,7 +88,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Prototype:
-    """What a function takes and gives back; `result` is None where it gives nothing back."""
+    """Types that a function takes and gives back; `result` is None where it gives nothing back."""
 
     parameters: tuple[Parameter, ...]
     result: Parameter | None
@@ -123,7 +123,7 @@ class Variables(MutableMapping[str, Value]):
                     yield name if len(dies) == 1 else f"{unit}::{name}"
 
     def __len__(self) -> int:
-        """Count them."""
+        """Count how many there are."""
         return sum(1 for _ in self)
 
     def address(self, path: str) -> int:
@@ -276,7 +276,7 @@ class Variables(MutableMapping[str, Value]):
         return here
 
     def _target(self, place: _Place, told: str) -> _Place:
-        """Follow a pointer."""
+        """Follow a pointer to its target."""
         kind = _bare(place.type)
         if kind.tag != "DW_TAG_pointer_type" or "DW_AT_type" not in kind.attributes:
             raise SunsealError(f"`{told}` is {_spell(place.type)}, no pointer to follow")
@@ -349,7 +349,7 @@ class Variables(MutableMapping[str, Value]):
 
 
 class _Rows:
-    """What an array of several dimensions is made of: an array without its first dimension."""
+    """Element of an array of several dimensions: an array without its first dimension."""
 
     tag = "DW_TAG_array_type"
 

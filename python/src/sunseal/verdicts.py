@@ -41,15 +41,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a judgement: what speaks against it, how much was compared, what is left open."""
+    """Outcome of a judgement: what speaks against it, how much was compared, what is left open."""
 
     of: str
-    """What was judged, as the command was asked: `inject sum.elf`."""
+    """Thing that was judged, as the command was asked: `inject sum.elf`."""
     compared: int
-    """How many comparisons were made; with none a verdict is undecided, whatever else holds."""
+    """Number of comparisons that were made; with none a verdict is undecided, whatever else holds."""
     findings: tuple[Finding, ...] = ()
     open: tuple[str, ...] = ()
-    """What the comparisons leave open, a sentence each."""
+    """Questions that the comparisons leave open, a sentence each."""
     parts: tuple[Verdict, ...] = ()
     """Verdicts that it is made of, as of a table's rows or a matrix's cells."""
 

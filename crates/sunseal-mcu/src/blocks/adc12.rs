@@ -107,7 +107,7 @@ impl Sequence {
         again && ctl0 & ADC12MSC != 0
     }
 
-    /// Whether a trigger starts a conversion, or would if none were under way.
+    /// True if a trigger starts a conversion, or would if none were under way.
     pub fn is_armed(&self, ctl0: u16) -> bool {
         self.armed && ctl0 & ADC12ENC != 0
     }

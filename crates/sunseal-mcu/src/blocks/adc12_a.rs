@@ -104,7 +104,7 @@ impl Adc12A {
         usize::from((self.ctl1 & ADC12SHS) >> 10)
     }
 
-    /// Whether it waits for its trigger.
+    /// True if a conversion waits for its trigger.
     pub fn is_armed(&self) -> bool {
         self.trigger_source() != 0 && self.sequence.is_armed(self.ctl0)
     }

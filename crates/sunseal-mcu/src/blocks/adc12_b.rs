@@ -112,7 +112,7 @@ impl Adc12B {
         usize::from((self.ctl[1] & ADC12SHS) >> 10)
     }
 
-    /// Whether it waits for its trigger.
+    /// True if a conversion waits for its trigger.
     pub fn is_armed(&self) -> bool {
         self.trigger_source() != 0 && self.sequence.is_armed(self.ctl[0])
     }

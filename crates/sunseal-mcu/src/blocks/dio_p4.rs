@@ -7,12 +7,13 @@ use sunseal_isa::Fault;
 use super::port::PortPair;
 use super::wide::{Block, Cx, Half, P4};
 use super::{merge, no_block};
+use crate::device::PortMapper;
 use crate::instruments::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
 
 /// PA to PE, and PJ. The first three have interrupts.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Dio([Half<PortPair>; 6]);
+pub(crate) struct Dio(pub [Half<PortPair>; 6]);
 
 /// A pin's pair of ports, and its bit there.
 fn pair(pin: Pin) -> (usize, u16) {
@@ -93,16 +94,34 @@ impl Block<P4> for Dio {
     }
 }
 
-/// What is kept of the port mapper: nothing is mapped.
-#[derive(Clone, Default, Serialize, Deserialize)]
+/// The port mapper, which says what function 1 of the pins of some ports stands for.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Pmap {
     kept: [u16; 32],
     unlocked: bool,
 }
 
 impl Pmap {
-    pub fn reset(&mut self) {
-        self.kept = [0; 32];
+    pub fn new(facts: &PortMapper) -> Self {
+        let mut new = Self { kept: [0; 32], unlocked: false };
+        for (name, code) in &facts.defaults {
+            let Ok(pin) = name.parse::<Pin>() else { continue };
+            let at = 8 * usize::from(pin.port) + usize::from(pin.bit);
+            new.kept[at / 2] |= u16::from(*code) << (8 * (at % 2));
+        }
+        new
+    }
+
+    /// Code that a pin is mapped to, by its pair of ports and its bit there.
+    pub fn code(&self, pair: usize, mask: u16) -> u8 {
+        let bit = mask.trailing_zeros() as usize;
+        let at = 8 * (2 * pair + 1 + bit / 8) + bit % 8;
+        self.kept.get(at / 2).map_or(0, |kept| (kept >> (8 * (at % 2))) as u8)
+    }
+
+    /// The pairs of ports whose pins are mapped.
+    pub fn pairs(facts: &PortMapper) -> u8 {
+        facts.ports.iter().fold(0, |pairs, port| pairs | 1 << ((port - 1) / 2))
     }
 }
 
@@ -120,7 +139,11 @@ impl Block<P4> for Pmap {
         match self.kept.get_mut((off / 2) as usize) {
             _ if off == 0 => self.unlocked = value as u16 == 0x2D52,
             _ if !self.unlocked => cx.lint(LintKind::LockedBits),
-            Some(kept) => *kept = merge(*kept, value as u16, mask as u16),
+            Some(kept) => {
+                *kept = merge(*kept, value as u16, mask as u16);
+                cx.fx.pins |= Self::pairs(&cx.dev.msp432().port_mapper);
+                cx.fx.mapped = true;
+            }
             None => return Err(no_block(cx.dev, cx.addr)),
         }
         Ok(())

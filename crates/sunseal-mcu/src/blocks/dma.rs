@@ -5,7 +5,7 @@
 //! cycles: [`SYNC_CYCLES`], two for each byte or word, [`WAIT_CYCLES`], and what memory adds.
 
 use serde::{Deserialize, Serialize};
-use sunseal_isa::Fault;
+use sunseal_isa::{Fault, FaultKind};
 use sunseal_registers::msp430fr5xx::dma::{
     DMAABORT, DMADSTBYTE, DMADT, DMAEN, DMAIE, DMAIFG, DMALEVEL, DMAREQ, DMASRCBYTE, ENNMI,
     ROUNDROBIN,
@@ -59,6 +59,16 @@ pub(crate) struct Move {
     pub to: u32,
     pub from_byte: bool,
     pub to_byte: bool,
+}
+
+/// The fault of a move, told as the controller's: it is no instruction that does it.
+#[cold]
+pub(crate) fn refused(fault: &Fault, from: u32, to: u32) -> Fault {
+    let what = match fault.kind() {
+        FaultKind::Device(sentence) => sentence.clone(),
+        _ => fault.to_string(),
+    };
+    Fault::device(fault.addr(), format!("DMA transfer from {from:#07x} to {to:#07x}: {what}"))
 }
 
 /// What comes behind a move.

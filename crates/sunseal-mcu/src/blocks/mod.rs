@@ -29,6 +29,7 @@ pub(crate) mod fram;
 pub(crate) mod i2c;
 pub(crate) mod mpu;
 pub(crate) mod mpy32;
+pub(crate) mod net;
 mod pins;
 pub(crate) mod port;
 pub(crate) mod ram_control;

@@ -92,12 +92,12 @@ impl PortPair {
         u8::from(self.sel & mask != 0) | u8::from(self.sel1 & mask != 0) << 1
     }
 
-    /// Whether a program has made the pin an output.
+    /// True if a program has made the pin an output.
     pub fn is_output(&self, mask: u16) -> bool {
         self.dir & mask != 0
     }
 
-    /// Whether pins are given to something else than when this was asked last.
+    /// True if pins are given to something else than at the last call.
     pub fn regiven(&mut self) -> bool {
         let now = [self.sel, self.sel1, self.dir];
         std::mem::replace(&mut self.looked, now) != now

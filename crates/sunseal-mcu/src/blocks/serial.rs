@@ -44,7 +44,7 @@ impl Frame {
     }
 }
 
-/// How a UART samples its line: the time of a bit, and the bits between start and stop bit.
+/// Sampling of a line by a UART: the time of a bit, and the bits between start and stop bit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
     pub bit_ps: u128,
@@ -91,7 +91,7 @@ impl Incoming {
         self.bytes.insert(place, Received { time, byte, misframed });
     }
 
-    /// When the next byte is there, or the next frame begins.
+    /// Time at which the next byte is there, or the next frame begins.
     pub fn due(&self) -> Option<u128> {
         let frame = self.line.get(self.heard).map(|f| f.start);
         self.bytes.first().map(|b| b.time).into_iter().chain(frame).min()
@@ -111,8 +111,8 @@ impl Incoming {
         }
     }
 
-    /// What a receiver makes of the falling edges of a frame. It samples each bit in its middle and looks for the next
-    /// edge from the middle of its stop bit on.
+    /// Receives a frame from its falling edges, as a UART does: it samples each bit in its middle and looks for the
+    /// next edge from the middle of its stop bit on.
     fn sample(&mut self, frame: Frame, sampling: Sampling) {
         for k in 0..10 {
             let edge = frame.start + k * frame.bit;
@@ -145,7 +145,7 @@ impl Incoming {
         Some(taken)
     }
 
-    /// What a person at the bench would want to know of since this was last asked.
+    /// Faults of the line since the last call that a person at the bench would want to know of.
     pub fn slips(&mut self) -> impl Iterator<Item = LintKind> {
         let misframed = std::mem::take(&mut self.misframed).then_some(LintKind::UartFraming);
         let overran = std::mem::take(&mut self.overran).then_some(LintKind::UartOverrun);
@@ -153,7 +153,7 @@ impl Incoming {
     }
 }
 
-/// What a terminal of another rate makes of bytes that left a UART, 8N1: each with whether its stop bit was low.
+/// Bytes that a terminal of another rate makes of those that left a UART, 8N1: each with whether its stop bit was low.
 #[must_use]
 pub fn heard(sent: &[UartByte], bit_ps: u128) -> Vec<(u8, bool)> {
     let mut terminal = Incoming::default();
@@ -180,9 +180,9 @@ pub(crate) trait Serial {
     fn uart_in(&mut self, time: Picos, byte: u8, bit_ps: u128);
     /// Samples what is on the UART's line by now.
     fn listen(&mut self, cx: &Ctx<'_>);
-    /// What came in over the UART.
+    /// Bytes that came in over the UART.
     fn incoming(&mut self) -> &mut Incoming;
-    /// How long a bit of the UART's last byte took.
+    /// Duration of a bit of the UART's last byte.
     fn bit_ps(&self) -> u128;
     /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the parts here want it.
     fn is_mode_0(&self) -> bool;

@@ -423,7 +423,7 @@ impl TimerA {
         self.outs >> i & 1 != 0
     }
 
-    /// Whether an output unit goes on moving by itself.
+    /// True if an output unit goes on moving by itself.
     pub fn swings(&self, i: usize) -> bool {
         self.running() && self.moves(i) && self.requests_some()
     }
@@ -497,14 +497,19 @@ impl TimerA {
 
     // ---- captures
 
+    /// Tells if block `i` captures edges of its input A (0) or B (1), or those towards `level` alone.
+    pub fn captures(&self, i: usize, side: usize, level: Option<bool>) -> bool {
+        let c = self.cctl[i];
+        let wanted = level.map_or(CM, |high| if high { CM_1 } else { CM_2 });
+        c & CAP != 0 && c & wanted != 0 && c & CCIS == (side as u16) << 12
+    }
+
     /// Level of capture input A (0) or B (1) of a block, which a pin feeds.
     pub fn input(&mut self, i: usize, side: usize, level: bool, clocks: &Clocks, now: Picos) {
         if std::mem::replace(&mut self.levels[i][side], level) == level {
             return;
         }
-        let c = self.cctl[i];
-        let wanted = if level { CM_1 } else { CM_2 };
-        if c & CAP != 0 && c & wanted != 0 && c & CCIS == (side as u16) << 12 {
+        if self.captures(i, side, Some(level)) {
             self.event(clocks, now);
             self.latch(clocks, now);
             let count = self.value();

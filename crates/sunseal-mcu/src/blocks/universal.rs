@@ -39,7 +39,7 @@ pub(super) struct Universal {
     #[serde(skip)]
     pub begun: Option<Shifting>,
     pub incoming: Incoming,
-    /// How long the last byte took.
+    /// Duration of the last byte.
     pub frame_ps: u128,
 }
 
@@ -144,7 +144,7 @@ impl Universal {
         Format { data: 8 - bit(UC7BIT), parity: bit(UCPEN), stop: 1 + bit(UCSPB) }
     }
 
-    /// How it samples its line, if it does: a frame of its own takes `ticks`.
+    /// Sampling of its line, if it receives: a frame of its own takes `ticks`.
     pub fn sampling(&self, ticks: u64, clocks: &Clocks) -> Option<Sampling> {
         let frame = self.line(clocks).and_then(|line| line.lasting(ticks))?;
         let Format { data, parity, .. } = self.format();

@@ -30,7 +30,7 @@ pub(crate) struct Usart {
     /// A byte in TXBUF waits for the shift register.
     waiting: bool,
     shifting: Option<(u8, u128)>,
-    /// How long the last byte took.
+    /// Duration of the last byte.
     frame_ps: u128,
     /// The slave's shift register, and whether a byte of TXBUF stands in it.
     slave: u8,

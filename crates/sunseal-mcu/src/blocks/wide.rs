@@ -36,6 +36,8 @@ pub(crate) struct Fx {
     pub memory: bool,
     /// Pairs of ports that were written, a bit each.
     pub pins: u8,
+    /// The port mapper was.
+    pub mapped: bool,
 }
 
 impl Fx {
@@ -109,6 +111,18 @@ pub(crate) trait Block<F: Family> {
 /// A block of a 16-bit bus on that of the MSP432P4xx.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Half<B>(pub B);
+
+impl<B> std::borrow::Borrow<B> for Half<B> {
+    fn borrow(&self) -> &B {
+        &self.0
+    }
+}
+
+impl<B> std::borrow::BorrowMut<B> for Half<B> {
+    fn borrow_mut(&mut self) -> &mut B {
+        &mut self.0
+    }
+}
 
 impl<B: super::Block> Half<B> {
     pub fn with<T>(&mut self, cx: &mut Cx<'_>, act: impl FnOnce(&mut B, &mut Ctx<'_>) -> T) -> T {

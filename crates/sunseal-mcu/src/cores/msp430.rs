@@ -137,7 +137,7 @@ pub(crate) trait Peripherals: Sized {
     fn maskable_possible(&self, env: &Env) -> bool;
     /// Whether an outside level could raise an interrupt.
     fn pins_may_wake(&self) -> bool;
-    /// See [`Chip::works_on`].
+    /// Passes on the chip's answer ([`Chip::works_on`]): a core has nothing that works by itself.
     fn works_on(&self) -> bool {
         false
     }
@@ -467,6 +467,10 @@ impl<P: Peripherals> Chip for Msp430<P> {
         self.soc.p.acknowledge(&mut self.soc.env, vector);
         self.after_cpu();
         Ok(true)
+    }
+
+    fn interrupts_off(&self) -> Option<&'static str> {
+        (!self.gie()).then_some("GIE in SR")
     }
 
     fn can_wake(&self) -> bool {

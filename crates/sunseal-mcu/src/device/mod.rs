@@ -30,7 +30,7 @@ pub use blocks::{BlockInstance, Stretch};
 pub use f1xx::F1xx;
 pub use f5xx::*;
 pub use fr5xx::Fr5xx;
-pub use msp432::Msp432;
+pub use msp432::{Msp432, PortMapper};
 pub use shared::{Aes, Reference, VloJitter};
 pub use stm32l4::Stm32l4;
 
@@ -259,6 +259,9 @@ macro_rules! block {
 
 pub(crate) use block;
 
+/// The switch by which clocks slightly above their limits are run: no timing of the core, but as much a fact of a run.
+const OVERCLOCK: &str = "overclock";
+
 block!(
     /// The way from memory to a Cortex-M4, as far as it changes what instructions take without wait states.
     MemoryPath {
@@ -337,7 +340,8 @@ block!(
 );
 
 block!(
-    /// What a program may give a pin to: by pin, the signal that each value of its function select stands for, 1 first.
+    /// Signals that a program may give a pin to: by pin, the signal that each value of its function select stands for,
+    /// 1 first.
     Pins {
         functions: BTreeMap<String, Vec<String>>,
     }
@@ -542,7 +546,7 @@ impl Device {
         Ok(())
     }
 
-    /// Sets a switch of its core's timing, one of those of docs/accuracy.md; the machines made from then on have it.
+    /// Sets a switch of its core's timing, one of those of docs/accuracy.md, or `overclock`; the machines made from then on have it.
     ///
     /// # Errors
     /// If its core has no such switch, or the switch does not take that value.
@@ -550,6 +554,9 @@ impl Device {
         let (mut avr, mut arm) = (avr_core::Timing::AVRE, thumb::Timing::CORTEX_M4);
         let mut msp430 = msp430::Timing::CPUXV2;
         let checked = match self.architecture() {
+            _ if switch == OVERCLOCK => matches!(value, "true" | "false")
+                .then_some(())
+                .ok_or_else(|| format!("{OVERCLOCK} is true or false, not `{value}`")),
             Architecture::Avr => avr.set(switch, value),
             Architecture::Arm => arm.set(switch, value),
             Architecture::Msp430 => msp430.set(switch, value),
@@ -557,6 +564,11 @@ impl Device {
         checked.or_else(|what| self.wrong(what))?;
         self.timing.insert(switch.to_owned(), value.to_owned());
         Ok(())
+    }
+
+    /// Tells if clocks slightly above what its data sheet allows are run, with a remark.
+    pub(crate) fn overclocks(&self) -> bool {
+        self.timing.get(OVERCLOCK).is_some_and(|value| value == "true")
     }
 
     /// The switches of its core's timing that were [set](Self::set_timing).
@@ -574,7 +586,7 @@ impl Device {
         let path = self.memory_path.iter().flat_map(|path| &path.switches);
         let path = path.map(|(switch, value)| (switch, switch_text(value)));
         let asked = self.timing.iter().map(|(switch, value)| (switch, value.clone()));
-        for (switch, value) in path.chain(asked) {
+        for (switch, value) in path.chain(asked).filter(|s| s.0 != OVERCLOCK) {
             set(&mut timing, switch, &value).expect("checked when it was set");
         }
         timing

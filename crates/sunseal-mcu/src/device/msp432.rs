@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Facts that only the MSP432P4xx has.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use super::{Aes, Device, DeviceError, Level, Nvic, Reference, RegionKind, VloJitter, block};
+use super::{Aes, Device, DeviceError, Level, Nvic, Pins, Reference, RegionKind, VloJitter, block};
 use crate::families;
 
 block!(
@@ -20,6 +22,16 @@ block!(
         /// DCO constant K of ranges 0 to 4.
         dcoir_constk_rsel04: f64,
         dcoir_constk_rsel5: f64,
+    }
+);
+block!(
+    /// Port mapper: PxMAPy chooses what function 1 of the pins of some ports stands for.
+    PortMapper {
+        ports: Vec<u8>,
+        /// The values of PxMAPy that lead to what is modelled.
+        signals: BTreeMap<String, u8>,
+        /// Those behind a reset, of pins that have such a one.
+        defaults: BTreeMap<String, u8>,
     }
 );
 block!(
@@ -130,6 +142,8 @@ block!(
 #[allow(missing_docs)]
 pub struct Msp432 {
     pub tlv: Tlv,
+    pub pins: Option<Pins>,
+    pub port_mapper: PortMapper,
     pub nvic: Nvic,
     pub pcm: Pcm,
     pub svs: Svs,
@@ -148,6 +162,9 @@ impl Msp432 {
         use RegionKind::{Flash, InfoFlash, Peripheral, Ram};
         device.needs("cortex_m4", &[Ram, Flash, InfoFlash, Peripheral])?;
         self.nvic.check(device)?;
+        if self.port_mapper.ports.iter().any(|port| !(1..=10).contains(port)) {
+            return device.wrong("port_mapper: ports has one that is none of 1 to 10".to_owned());
+        }
         families::msp432p4::check(device)?;
         let f = &self.flash;
         if [

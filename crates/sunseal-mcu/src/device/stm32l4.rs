@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Device, DeviceError, Level, Nvic, RegionKind, block};
+use super::{Device, DeviceError, Level, Nvic, Pins, RegionKind, block};
 
 block!(
     /// Voltage ranges, low-power modes and the way out of them. Where there are three, they are Range 2, Range 1 and the
@@ -100,6 +100,7 @@ block!(
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Stm32l4 {
+    pub pins: Option<Pins>,
     pub nvic: Nvic,
     pub power: Power,
     pub clock: Clock,

@@ -11,14 +11,14 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 use crate::accounts::{self, Event};
 use crate::blocks::adc12_a::Sample;
 use crate::blocks::block::Named;
+pub(crate) use crate::blocks::net::{Net, pair};
 use crate::blocks::port::PortPair;
 use crate::blocks::serial::{Serial, Which};
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::{Ctx, Effects};
 use crate::clock::Clocks;
 use crate::cores::msp430::{CODE, Env, Peripherals, READ};
-use crate::device::{Capture, Device, Pins, Region, RegionKind};
-use crate::instruments::lint::{ClockOutput, LintKind, Lints};
+use crate::device::{Capture, Device, Region, RegionKind};
 use crate::pin::{PORT_J, Pin};
 
 /// States of a chip with flash behind those that every chip has, by the numbers that follow.
@@ -105,128 +105,18 @@ pub(crate) fn start_up<P: Peripherals>(soc: &mut P, env: &mut Env, time: Picos, 
     env.common.state.now_ps += time.0;
 }
 
-/// What a pin is given to by its function select.
-#[derive(Clone, Copy, Debug)]
-struct Route {
-    /// Pair of ports, and the bit there.
-    pair: usize,
-    mask: u16,
-    function: u8,
-    to: Carried,
-}
-
-/// What a pin then carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Carried {
-    /// Output unit of a timer.
-    Out(usize, usize),
-    Clock(Pin, ClockOutput),
-}
-
-/// What leads from output units to pins and to the converter, and from clocks to pins.
-#[derive(Default)]
-pub(crate) struct Net {
-    routes: Vec<Route>,
-    /// Output units that start conversions, by ADC12SHS.
-    starts: Vec<Option<(usize, usize)>>,
-}
-
-impl Net {
-    /// `unit` finds a timer and its unit by a name as in the device's data.
-    pub fn new(
-        dev: &Device,
-        pins: Option<&Pins>,
-        converter: &str,
-        pairs: usize,
-        unit: impl Fn(&str) -> Option<(usize, usize)>,
-    ) -> Self {
-        let mut routes = Vec::new();
-        for (name, functions) in pins.iter().flat_map(|p| &p.functions) {
-            let Ok(pin) = name.parse::<Pin>() else { continue };
-            let Some((pair, mask)) = pair(pin, pairs) else { continue };
-            for (function, signal) in (1..).zip(functions) {
-                let out = unit(signal).map(|(timer, ccr)| Carried::Out(timer, ccr));
-                let to = out.or(ClockOutput::parse(signal).map(|c| Carried::Clock(pin, c)));
-                routes.extend(to.map(|to| Route { pair, mask, function, to }));
-            }
-        }
-        let triggers = dev.block(converter).map_or(&[][..], |b| &b.triggers[..]);
-        Self { routes, starts: triggers.iter().map(|name| unit(name)).collect() }
-    }
-
-    /// Tells the timers which of their units have pins, and that their edges are asked for.
-    pub fn tell(&self, timers: &mut [TimerA]) {
-        timers.iter_mut().for_each(|t| t.followed = true);
-        for route in &self.routes {
-            if let Carried::Out(timer, ccr) = route.to {
-                timers[timer].routed |= 1 << ccr;
-            }
-        }
-    }
-
-    /// The ports of pair `i` were written, by a store to the register `at` names: pins that are given to an output unit
-    /// have its level.
-    pub fn written(
-        &self,
-        i: usize,
-        ports: &mut [PortPair],
-        timers: &[TimerA],
-        lints: &mut Lints,
-        at: (u32, Cycles),
-    ) {
-        let port = &mut ports[i];
-        if !port.regiven() {
-            return;
-        }
-        let mut driven = 0;
-        for route in self.routes.iter().filter(|r| r.pair == i) {
-            if port.function(route.mask) != route.function {
-                continue;
-            }
-            match route.to {
-                Carried::Out(timer, ccr) => {
-                    driven |= route.mask;
-                    port.module_drives(route.mask, Some(timers[timer].out(ccr)));
-                }
-                Carried::Clock(pin, clock) if port.is_output(route.mask) => {
-                    lints.note(LintKind::ClockOutput { pin, clock }, at.0, at.1);
-                }
-                Carried::Clock(..) => {}
-            }
-        }
-        port.module_drives(!driven, None);
-    }
-
-    /// Whether a pin follows an output unit that goes on by itself.
-    pub fn works_on(&self, ports: &[PortPair], timers: &[TimerA]) -> bool {
-        self.routes.iter().any(|r| match r.to {
-            Carried::Out(timer, ccr) => {
-                let port = &ports[r.pair];
-                timers[timer].swings(ccr)
-                    && port.function(r.mask) == r.function
-                    && port.is_output(r.mask)
-            }
-            Carried::Clock(..) => false,
-        })
-    }
-}
-
 /// Has edges of output units reach their pins and the converter, in the order of their times.
 macro_rules! follow_outputs {
     ($self:ident, $env:ident, $cycles:expr) => {
         if $self.chip.blocks.timers.iter().any(|t| !t.edges.is_empty()) {
-            let mut edges: Vec<(Picos, usize, usize, bool)> = Vec::new();
-            for (timer, t) in $self.chip.blocks.timers.iter_mut().enumerate() {
-                edges.extend(t.edges.drain(..).map(|(at, ccr, level)| (at, timer, ccr, level)));
-            }
-            edges.sort_by_key(|e| e.0);
-            for (at, timer, ccr, level) in edges {
-                let pairs = $self.net.moved(&mut $self.chip.blocks.ports, (timer, ccr), level);
+            for (at, unit, level) in $crate::blocks::net::edges(&mut $self.chip.blocks.timers) {
+                let pairs =
+                    $self.net.moved(&mut $self.chip.blocks.ports, unit, level, net::UNMAPPED);
                 for i in pairs {
                     $self.port_moved($env, i, at, $cycles);
                 }
                 let adc = &mut $self.chip.blocks.adc;
-                if level && adc.is_armed() && $self.net.starts(adc.trigger_source(), (timer, ccr)) {
+                if level && adc.is_armed() && $self.net.starts(adc.trigger_source(), unit) {
                     let base = $self.at.adc[0].base;
                     let mut adc = $self.chip.blocks.adc.clone();
                     let started = adc.triggered(&cx!($self, $env, base, $cycles, at));
@@ -239,26 +129,6 @@ macro_rules! follow_outputs {
     };
 }
 pub(crate) use follow_outputs;
-
-impl Net {
-    /// An output unit has moved: the pairs of ports whose pins follow it.
-    pub fn moved(&self, ports: &mut [PortPair], unit: (usize, usize), level: bool) -> Vec<usize> {
-        let mut pairs = Vec::new();
-        for route in self.routes.iter().filter(|r| r.to == Carried::Out(unit.0, unit.1)) {
-            let port = &mut ports[route.pair];
-            if port.function(route.mask) == route.function {
-                port.module_drives(route.mask, Some(level));
-                pairs.push(route.pair);
-            }
-        }
-        pairs
-    }
-
-    /// Whether an output unit is what ADC12SHS chooses.
-    pub fn starts(&self, source: usize, unit: (usize, usize)) -> bool {
-        self.starts.get(source) == Some(&Some(unit))
-    }
-}
 
 /// The timers of a chip, with ACLK at the capture inputs that the device's data name.
 pub(crate) fn timers<const N: usize>(
@@ -517,15 +387,6 @@ pub(crate) trait Family: Peripherals {
             self.drive(pin, level, now);
         }
     }
-}
-
-/// The pair of ports that a pin belongs to, and its bit there.
-pub(crate) fn pair(pin: Pin, pairs: usize) -> Option<(usize, u16)> {
-    if pin.port == PORT_J {
-        return Some((pairs, u16::from(pin.mask())));
-    }
-    let n = pin.port.checked_sub(1).filter(|n| usize::from(n / 2) < pairs)?;
-    Some((usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2))))
 }
 
 /// The level at a pin of these ports; low where there is none.

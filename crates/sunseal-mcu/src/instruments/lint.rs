@@ -40,15 +40,29 @@ pub enum LintKind {
     TimerOutput,
     /// A pin was given to a clock output, whose edges do not show.
     ClockOutput {
-        /// The pin.
+        /// Pin that carries no clock.
         pin: Pin,
-        /// What it should carry.
+        /// Clock that the program gave it to.
         clock: ClockOutput,
     },
     /// A register was written whose bits are locked at that moment.
     LockedBits,
     /// A capture input that nothing is wired to was armed.
     CaptureNobody,
+    /// A capture was armed on a pin that the chip drives itself.
+    CaptureOutput {
+        /// The pin.
+        pin: Pin,
+    },
+    /// An edge at a pin that a capture waits for did not reach the timer.
+    CaptureUnselected {
+        /// The pin.
+        pin: Pin,
+    },
+    /// A DMA controller accessed what refuses it, and stopped.
+    DmaRefused,
+    /// The clock is above what data sheets allow, by permission of whoever runs the machine.
+    Overclocked,
     /// A row of flash was programmed longer than it stands between two erasures.
     FlashProgramTime,
     /// A word access to a register of an 8-bit module.
@@ -68,12 +82,16 @@ pub enum LintKind {
 /// A clock that a chip brings out on a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ClockOutput {
-    /// The CPU's.
+    /// MCLK, the CPU's clock.
     Mclk,
     /// That of fast peripherals.
     Smclk,
     /// That of slow ones.
     Aclk,
+    /// That of peripherals at full speed of an MSP432.
+    Hsmclk,
+    /// What RCC_CFGR.MCOSEL chooses on an STM32.
+    Mco,
 }
 
 impl ClockOutput {
@@ -83,6 +101,8 @@ impl ClockOutput {
             "mclk" => Self::Mclk,
             "smclk" => Self::Smclk,
             "aclk" => Self::Aclk,
+            "hsmclk" => Self::Hsmclk,
+            "mco" => Self::Mco,
             _ => return None,
         })
     }
@@ -90,17 +110,49 @@ impl ClockOutput {
 
 impl fmt::Display for LintKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        match self {
             Self::ClockOutput { pin, clock } => {
                 let clock = match clock {
                     ClockOutput::Mclk => "MCLK",
                     ClockOutput::Smclk => "SMCLK",
                     ClockOutput::Aclk => "ACLK",
+                    ClockOutput::Hsmclk => "HSMCLK",
+                    ClockOutput::Mco => "MCO",
                 };
-                return write!(
+                write!(
                     f,
                     "{pin} should carry {clock}, whose edges do not show on pins in this machine"
-                );
+                )
+            }
+            Self::CaptureOutput { pin } => {
+                write!(
+                    f,
+                    "capture armed on {pin}, which is an output: it sees what the chip itself drives there, no signal from outside"
+                )
+            }
+            Self::CaptureUnselected { pin } => {
+                write!(
+                    f,
+                    "an edge at {pin} went past the capture that waits for it: the pin is not given to the timer; set its bit in PxSEL"
+                )
+            }
+            _ => f.write_str(self.sentence()),
+        }
+    }
+}
+
+impl LintKind {
+    /// Sentence of a kind that names no pin.
+    fn sentence(&self) -> &'static str {
+        match self {
+            Self::ClockOutput { .. }
+            | Self::CaptureOutput { .. }
+            | Self::CaptureUnselected { .. } => "a pin does not do what it is set up for",
+            Self::DmaRefused => {
+                "DMA access that the bus refuses, so its channel is off: registers or memory that is not there, or flash that is not being programmed"
+            }
+            Self::Overclocked => {
+                "clock above what the data sheet allows, run as asked for: a part may fail there, in the heat first, and no printed current speaks for it"
             }
             Self::EarlyMpyRead => {
                 "early MPY32 read: the result is not ready yet; wait or put NOPs before it"
@@ -130,7 +182,7 @@ impl fmt::Display for LintKind {
                 "TWI master with TWBR below 10, which may put wrong levels on SDA and SCL; raise TWBR or lower TWPS"
             }
             Self::CoreVoltageStep => "PMMCOREV raised by more than one level; go up one at a time",
-            Self::TimerOutput => "timer output unit set up; its pins do not move in this machine",
+            Self::TimerOutput => "timer output unit set up; no pin of it moves in this machine",
             Self::LockedBits => {
                 "register bits written that are locked now; the write has no effect"
             }
@@ -147,16 +199,14 @@ impl fmt::Display for LintKind {
             Self::UartFraming => {
                 "framing error of a UART: the line has another bit rate or format than the program set, and what it receives is garbage"
             }
-            Self::UartOverrun => {
-                "byte lost by a UART: it was fed faster than the program reads"
-            }
+            Self::UartOverrun => "byte lost by a UART: it was fed faster than the program reads",
             Self::StackOperand => {
                 "PUSH or CALL with an operand by SP: the chip decrements SP first, so X(SP) lies lower than compilers such as clang take it for, and sources disagree on @SP, PUSHX and CALLA; put the operand into a register first"
             }
             Self::AsynchronousBusy => {
                 "register of asynchronous timer 0 written while its last value is not taken over; wait for the busy flag in ASSR"
             }
-        })
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What leads from block to block and to pins without the CPU: output units, triggers, DMA, clocks.
+//! Connections from block to block and to pins without the CPU: output units, triggers, DMA, clocks.
 
-use sunseal_mcu::{LintKind, Pin, Stop, Until};
+use sunseal_mcu::{LintKind, Machine, Pin, Stop, Until};
 use sunseal_trace::{Picos, Silent};
 
 use crate::asm::Arg::*;
@@ -148,4 +148,107 @@ fn clocks_that_a_pin_should_carry_are_named() {
         assert_eq!(named.count(), 1, "{pin}: {said:?}");
     }
     assert!(matches!(m.lints()[0].kind, LintKind::ClockOutput { .. }));
+}
+
+/// TA1's input CCI1A is P1.2; rising edges, the interrupt off.
+const CAPTURE: u16 = 0x4100;
+
+#[test]
+fn a_capture_of_a_pin_that_is_an_output_sees_what_the_chip_drives() {
+    // TA1 toggles with TACCR1 and P1.2 carries it; TBCCR0 has no such pin, TACCR1 none but its own.
+    let mut p = Program::new();
+    p.set_b(P1DIR, 4)
+        .set_b(P1SEL, 4)
+        .set(TACCTL1, CAPTURE)
+        .set(TACTL, 0x0220)
+        .nops(8)
+        .keep(TACCTL1);
+    let m = p.run_halted();
+    assert_eq!(slips(&m), [LintKind::CaptureOutput { pin: P1_2 }]);
+    let said = m.lints()[0].kind.to_string();
+    assert!(said.starts_with("capture armed on P1.2, which is an output"), "{said}");
+    assert_eq!(kept(&m, 0) & 1, 0, "nothing moves the pin, nothing is captured");
+    // As an input it is what a capture is for; armed before the pin is given to it, too.
+    let mut p = Program::new();
+    p.set(TACCTL1, CAPTURE).set_b(P1SEL, 4).set(TACTL, 0x0220).sleep(LPM0);
+    let mut m = p.machine();
+    m.set_pin(P1_2, Some(false));
+    m.run(&Until::time(Picos(m.time().0 + MS)), &mut Silent);
+    m.set_pin(P1_2, Some(true));
+    m.run(&Until::time(Picos(m.time().0 + MS)), &mut Silent);
+    assert_eq!(slips(&m), []);
+    assert_eq!(m.register_value(TACCTL1, 2).unwrap() & 1, 1);
+}
+
+#[test]
+fn an_edge_that_a_capture_waits_for_at_a_pin_it_was_not_given_is_told() {
+    let mut p = Program::new();
+    p.set(TACCTL1, CAPTURE).set(TACTL, 0x0220).sleep(LPM0);
+    let mut m = p.machine();
+    for level in [false, true, false] {
+        m.set_pin(P1_2, Some(level));
+        m.run(&Until::time(Picos(m.time().0 + MS)), &mut Silent);
+    }
+    assert_eq!(slips(&m), [LintKind::CaptureUnselected { pin: P1_2 }]);
+    assert_eq!(m.register_value(TACCTL1, 2).unwrap() & 1, 0, "it never came to the timer");
+}
+
+#[test]
+fn dma_into_flash_is_told_as_the_controllers() {
+    let mut p = Program::new();
+    p.set(DMA0SA, RAM as u16).set(DMA0DA, FLASH_DATA as u16).set(DMA0SZ, 1);
+    p.set(DMA0CTL, 0x1000 | 0x11).nops(20).halt();
+    let said = fault_in(&mut p.machine());
+    assert!(said.starts_with("DMA transfer from 0x01100 to 0x08000: store to flash"), "{said}");
+}
+
+#[test]
+fn a_sleep_that_nothing_can_end_says_why() {
+    let asleep = |p: &mut Program| {
+        let mut m = p.machine();
+        m.run(&Until::time(Picos(m.time().0 + MS)), &mut Silent);
+        m.asleep_for_good().unwrap_or_default()
+    };
+    let deaf = asleep(Program::new().sleep(LPM4));
+    assert!(deaf.contains("(lpm4) with GIE in SR clear"), "{deaf}");
+    let still = asleep(Program::new().sleep(LPM3 | GIE));
+    assert!(still.contains("(lpm3) and nothing can wake it"), "{still}");
+    // SMCLK stands in LPM3 unless a block asks for it, as Timer_A does; without its interrupt it wakes nobody.
+    assert!(
+        asleep(Program::new().set(TACTL, 0x0220).sleep(LPM3 | GIE)).contains("nothing can wake")
+    );
+    assert_eq!(asleep(Program::new().set(TACTL, 0x0222).sleep(LPM0 | GIE)), "");
+    assert_eq!(asleep(Program::new().set_b(P1IE, 1).sleep(LPM4 | GIE)), "", "a pin may");
+    assert_eq!(asleep(&mut Program::new()), "", "it is awake");
+}
+
+fn overclocked(p: &Program) -> Machine {
+    let mut device = device();
+    device.set_timing("overclock", "true").unwrap();
+    let mut m = Machine::new(&device);
+    p.store_in(&mut m);
+    m
+}
+
+#[test]
+fn a_clock_slightly_above_its_limit_runs_by_permission_with_a_remark() {
+    // The fastest DCO with its internal resistor, some 4.9 MHz, at a supply that allows 4.4.
+    let mut p = Program::new();
+    p.set_b(DCOCTL, 0xE0).set_b(BCSCTL1, 0x87).nops(20).halt();
+    let mut refused = p.machine();
+    refused.set_vcc(1.9);
+    let said = fault_in(&mut refused);
+    assert!(said.contains("exceeds the") && said.contains("`--allow overclock`"), "{said}");
+    let mut allowed = overclocked(&p);
+    allowed.set_vcc(1.9);
+    halt(&mut allowed);
+    assert!(slips(&allowed).contains(&LintKind::Overclocked), "{:?}", slips(&allowed));
+    // Far above, nobody knows what it does.
+    let mut p = Program::new();
+    p.set_b(BCSCTL1, 0x04).nops(200).set_b(BCSCTL2, 0x80).nops(20).halt();
+    let mut far = overclocked(&p);
+    far.fit_crystal("xt2", 8_000_000).unwrap();
+    far.set_vcc(1.9);
+    let said = fault_in(&mut far);
+    assert!(said.contains("exceeds the") && !said.contains("--allow"), "{said}");
 }

@@ -192,7 +192,7 @@ fn ram_is_lost_over_a_cut_unless_a_short_time_has_passed() {
     assert_eq!([left(0), left(1), left(10_000)], [false, true, false]);
 }
 
-/// What a row's register held before, behind LPM3.5 and behind LPM4.5; none: it wakes with noise.
+/// Values of a row's register before, behind LPM3.5 and behind LPM4.5; none: it wakes with noise.
 type Survival = (u32, u16, Option<u16>, Option<u16>);
 
 /// Block by block (SLAU367P, PMM: LPM3.5 keeps the RTC's domain, LPM4.5 nothing; reset values by each chapter's table).

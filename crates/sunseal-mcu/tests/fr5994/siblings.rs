@@ -198,11 +198,34 @@ fn the_second_eusci_b_of_the_fr6989_asks_for_dma_by_24_and_25() {
 
 #[test]
 fn a_trigger_and_an_output_that_a_sibling_lacks_are_told_of() {
-    // ADC12SHS 7 is TA4.1, which the FR5969 has not; the pins of the FR6989's timers are not in its data.
+    // ADC12SHS 7 is TA4.1, which the FR5969 has not; the FR6989's TA3 has no pins.
     let mut p = program();
     p.set(ADC12CTL0, 0x0010).set(ADC12CTL1, 0x1E00).op("BIS", Imm(2), Abs(ADC12CTL0));
     assert!(fault(&p, FR5969).contains("ADC12 trigger 7"), "{}", fault(&p, FR5969));
     let mut p = program();
-    let m = run(p.set(TA0CCTL1, 0x00E0), FR6989);
+    let m = run(p.set(TA3CCTL1, 0x00E0), FR6989);
     assert_eq!(m.lint_count(LintKind::TimerOutput), 1);
+}
+
+#[test]
+fn the_fr6989_has_timers_and_clocks_at_its_own_pins() {
+    // P1.0 is TA0.1 by its first function, P1.6 by its third: reset/set, 3 of 10 counts high.
+    for (sel0, sel1, pin) in [(0x01, 0x00, Pin::new(1, 0)), (0x40, 0x40, Pin::new(1, 6))] {
+        let mut p = program();
+        p.set(PM5CTL0, 0).set_b(P1DIR, 0x41).set_b(P1SEL0, sel0).set_b(P1SEL1, sel1);
+        p.set(TA0CCR0, 9).set(TA0CCR1, 3).set(TA0CCTL1, 0x00E0).set(TA0CTL, 0x0214).sleep(LPM0);
+        let mut m = machine(&p, FR6989);
+        m.run(&Until::time(Picos(m.time().0 + 1_000_000_000)), &mut Silent);
+        let edges: Vec<_> = m.pin_log().iter().filter(|e| e.pin == pin).collect();
+        let span = |n: usize| (edges[n + 1].time_ps - edges[n].time_ps) as f64 / 1e6;
+        assert!(edges.len() > 20, "{pin}: {edges:?}");
+        let (high, low) = (span(10), span(11));
+        let high = if edges[10].level { high / (high + low) } else { low / (high + low) };
+        assert!((high - 0.3).abs() < 0.01, "{pin}: {high}");
+        assert_eq!(m.lint_count(LintKind::TimerOutput), 0);
+    }
+    let mut p = program();
+    p.set(PM5CTL0, 0).set_b(P4DIR, 1).set_b(P4SEL0, 1).set_b(P4SEL1, 1);
+    let m = run(&mut p, FR6989);
+    assert!(m.lints()[0].kind.to_string().starts_with("P4.0 should carry MCLK,"));
 }

@@ -2,7 +2,7 @@
 //! Timers, DMA, AES, CRC, UART, SPI, ADC, RTC; and an image of a C compiler.
 
 use crate::support::*;
-use sunseal_mcu::{Part, Until};
+use sunseal_mcu::{LintKind, Part, Pin, Until};
 use sunseal_trace::{Picos, Silent};
 
 #[test]
@@ -485,4 +485,67 @@ SECTIONS {
     let text = String::from_utf8_lossy(&text);
     let want = format!("{:016x} {} {}", 0xDEAD_BEEFu64 * 0x1234_5678, 10, -1_234_567 / 89);
     assert_eq!(text.trim_end_matches('\0'), want);
+}
+
+/// TA0 in up mode with 10 counts, `ccr` for 3 of them, then asleep.
+fn pwm(ccr: u32, pins: &str) -> Program {
+    let (cctl, at) = (2 + 2 * ccr, 0x12 + 2 * ccr);
+    Program::new(&format!(
+        "{pins}  puth (TA0 + 0x12), 9\n  puth (TA0 + {at}), 3\n  puth (TA0 + {cctl}), 0xE0\n  puth TA0, 0x0214\n1:\n  wfi\n  b 1b\n"
+    ))
+}
+
+/// Of the time in which `pin` moves, the share that it is high.
+fn duty(p: &Program, pin: Pin) -> f64 {
+    let mut r = p.machine();
+    r.m.run(&Until::time(Picos(1_000_000_000)), &mut Silent);
+    let all: Vec<_> = r.m.pin_log().iter().filter(|e| e.pin == pin).collect();
+    assert!(all.len() > 20, "{pin} moved {} times", all.len());
+    let edges = &all[10..13];
+    let high = edges.windows(2).find(|w| w[0].level).unwrap();
+    (high[1].time_ps - high[0].time_ps) as f64 / (edges[2].time_ps - edges[0].time_ps) as f64
+}
+
+#[test]
+fn timers_move_the_pins_that_the_port_mapper_gives_them() {
+    // P2.4 is TA0.1 as it comes from a reset; P3.0 when it is mapped so, and TA2.1 has P5.6 for its own.
+    let own = "  puth 0x40004C04, 0x1000\n  puth 0x40004C0A, 0x1000\n";
+    assert!((duty(&pwm(1, own), Pin::new(2, 4)) - 0.3).abs() < 0.01);
+    let mapped = "  puth 0x40005000, 0x2D52\n  putb 0x40005018, 21\n  puth 0x40005000, 0\n  puth 0x40004C24, 1\n  puth 0x40004C2A, 1\n";
+    assert!((duty(&pwm(2, mapped), Pin::new(3, 0)) - 0.3).abs() < 0.01);
+    // Mapped to something else the pin keeps what its port has.
+    let other = "  puth 0x40005000, 0x2D52\n  putb 0x40005014, 3\n  puth 0x40005000, 0\n";
+    let mut r = pwm(1, &format!("{own}{other}")).machine();
+    r.m.run(&Until::time(Picos(1_000_000_000)), &mut Silent);
+    assert_eq!(r.m.pin_log().iter().filter(|e| e.pin == Pin::new(2, 4)).count(), 0);
+}
+
+#[test]
+fn clocks_at_pins_are_named_and_dma_into_flash_is_told() {
+    let p = Program::new("  puth 0x40004C24, 0x0800\n  puth 0x40004C2A, 0x0800\n  halt\n");
+    let r = p.run();
+    let said = r.m.lints()[0].kind.to_string();
+    assert!(said.starts_with("P4.3 should carry MCLK,"), "{said}");
+    let auto = control(2, 1, 0, 2);
+    let r = Program::new(&format!(
+        "
+  put 0x20000800, 0x20002000
+  put 0x20000804, 0x00020000
+  put 0x20000808, {auto}
+  put DMA_CFG, 1
+  put DMA_CTLBASE, 0x20000800
+  put DMA_ENASET, 1
+  put DMA_SW_CHTRIG, 1
+  nop
+  nop
+  nop
+  nop
+  keep DMA_ENASET
+  keep 0x4000F04C
+  halt
+"
+    ))
+    .run();
+    assert_eq!((r.kept(0), r.kept(1)), (0, 1), "the channel is off, DMA_ERRCLR reads one");
+    assert_eq!(r.m.lint_count(LintKind::DmaRefused), 1);
 }

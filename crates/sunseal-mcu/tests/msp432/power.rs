@@ -426,3 +426,62 @@ handler:
     assert_eq!(look(&mut other), first);
     assert_eq!(read.to_bytes(), bytes);
 }
+
+/// What a register (a halfword, or a word) is set to, and what it holds behind LPM3.5 and LPM4.5; none: noise, or not what it was.
+type Survival = (&'static str, bool, u32, [Option<u32>; 2]);
+
+/// Block by block: LPM3.5 keeps the RTC, the watchdog and bank 0 of the SRAM, LPM4.5 nothing (SLAU356I section 8.8); reset
+/// values by each chapter's registers.
+const SURVIVALS: &[Survival] = &[
+    ("(RTC + 0x16)", false, 2031, [Some(2031), None]),
+    ("(RTC + 0x18)", false, 0x1234, [Some(0x1234), None]),
+    ("(TA0 + 0x14)", false, 0x1234, [Some(0), Some(0)]),
+    ("(UCA0 + 6)", false, 0x33, [Some(0), Some(0)]),
+    ("T32", true, 0x1234, [Some(0), Some(0)]),
+    ("(ADC14 + 0x18)", true, 5, [Some(0), Some(0)]),
+    ("0x20001800", true, 0x1234_5678, [Some(0x1234_5678), None]),
+    ("0x20006000", true, 0x1234_5678, [None, None]),
+];
+
+#[test]
+fn deep_sleep_takes_of_each_block_what_the_manual_says() {
+    let wide = |wide: &bool| if *wide { "" } else { "h" };
+    let sets: String = SURVIVALS
+        .iter()
+        .map(|(at, w, value, _)| format!("  put{} {at}, {value}\n", wide(w)))
+        .collect();
+    let keeps: String =
+        SURVIVALS.iter().map(|(at, w, ..)| format!("  keep{} {at}\n", wide(w))).collect();
+    for (column, (lpmr, state)) in [(0xA0, "lpm35"), (0xC0, "lpm45")].into_iter().enumerate() {
+        let p = Program::new(&format!(
+            "
+  get r0, PCMCTL1
+  tst r0, #1
+  bne again
+  puth RTC, 0xA500
+{sets}  puth (RTC + 2), 0
+  putb P1IE, 2
+  put PCMCTL0, 0x695A0000 + {lpmr}
+  put SCR, 4
+.global asleep
+asleep:
+  wfi
+  b asleep
+again:
+{keeps}  halt
+"
+        ));
+        let mut r = p.machine();
+        r.to("asleep");
+        r.m.run(&Until::time(sunseal_trace::Picos(10_000_000_000)), &mut Silent);
+        assert_eq!(r.m.state_of("cpu"), Some(state));
+        r.m.set_pin("P1.1".parse().unwrap(), Some(true));
+        r.halt();
+        for (i, (register, _, set, behind)) in SURVIVALS.iter().enumerate() {
+            match behind[column] {
+                Some(value) => assert_eq!(r.kept(i as u32), value, "{register} behind {state}"),
+                None => assert_ne!(r.kept(i as u32), *set, "{register} behind {state}"),
+            }
+        }
+    }
+}

@@ -233,7 +233,7 @@ pub fn counts_on_entry(
     Some(counts)
 }
 
-/// When a pin moved, and to which level.
+/// Edges of a pin: the time of each and the level behind it.
 pub fn edges(m: &Machine, pin: sunseal_mcu::Pin) -> Vec<(u128, bool)> {
     m.pin_log().iter().filter(|e| e.pin == pin).map(|e| (e.time_ps, e.level)).collect()
 }

@@ -266,3 +266,75 @@ fn a_supply_outside_its_bounds_is_a_fault_and_a_loss_forgets_the_calendar() {
     let us = r.us_to("loop");
     assert!(us > 2e6, "LSE starts anew: {us}");
 }
+
+/// What a register is set to, and what it holds behind Stop 2, Standby and Shutdown; none: it wakes with noise.
+type Survival = (&'static str, u32, [Option<u32>; 3]);
+
+const fn kept(value: u32) -> [Option<u32>; 3] {
+    [Some(value); 3]
+}
+
+const fn lost(value: u32, reset: u32) -> [Option<u32>; 3] {
+    [Some(value), Some(reset), Some(reset)]
+}
+
+/// Block by block: Stop 2 keeps all registers and both SRAMs (RM0351 section 5.3.8), Standby and Shutdown the
+/// backup domain (5.3.9, 5.3.10); reset values by each chapter's registers.
+const SURVIVALS: &[Survival] = &[
+    ("(RTC + 0x50)", 0x1234_5678, kept(0x1234_5678)),
+    ("RCC_BDCR", 0x8103, kept(0x8103)),
+    ("(TIM2 + 0x2C)", 999, lost(999, 0xFFFF_FFFF)),
+    ("(TIM2 + 0x34)", 0x1234, lost(0x1234, 0)),
+    ("(USART2 + 0x0C)", 0x45, lost(0x45, 0)),
+    ("(GPIOC + 0x14)", 5, lost(5, 0)),
+    ("(GPIOC + 0x00)", 0xFFFF_FFF5, lost(0xFFFF_FFF5, 0xFFFF_FFFF)),
+    ("RCC_CCIPR", 4, lost(4, 0)),
+    ("EXTI_FTSR1", 0x10, lost(0x10, 0)),
+    ("0x20002000", 0xF00D_F00D, [Some(0xF00D_F00D), None, None]),
+    ("0x10000100", 0xF00D_F00D, [Some(0xF00D_F00D), None, None]),
+];
+
+#[test]
+fn deep_sleep_takes_of_each_block_what_the_manual_says() {
+    let clocks = "  put RCC_APB1ENR1, 0x10020001\n  put RCC_AHB2ENR, 0xFF\n";
+    let sets: String = SURVIVALS
+        .iter()
+        .map(|(register, value, _)| format!("  put {register}, {value}\n"))
+        .collect();
+    let keeps: String =
+        SURVIVALS.iter().map(|(register, ..)| format!("  keep {register}\n")).collect();
+    for (column, (lpms, state)) in
+        [(2, "stop2"), (3, "standby"), (4, "shutdown")].into_iter().enumerate()
+    {
+        // A backup register says which life it is.
+        let p = Program::new(&format!(
+            "
+  get r0, (RTC + 0x54)
+  cmp r0, #0x77
+  beq 2f
+{EVERY_SECOND}{clocks}  put (RTC + 0x54), 0x77
+{sets}  put PWR_CR1, {}
+  put SCR, 4
+.global asleep
+asleep:
+  wfi
+2:
+{clocks}{keeps}  halt
+.ltorg
+{HANDLER}",
+            0x300 | lpms
+        ))
+        .irq(3, "handler");
+        let mut r = p.machine();
+        r.to("asleep");
+        r.m.run(&Until::time(Picos(r.m.time().0 + 500_000_000_000)), &mut Silent);
+        assert_eq!(r.m.state_of("cpu"), Some(state));
+        r.halt();
+        for (i, (register, set, behind)) in SURVIVALS.iter().enumerate() {
+            match behind[column] {
+                Some(value) => assert_eq!(r.kept(i as u32), value, "{register} behind {state}"),
+                None => assert_ne!(r.kept(i as u32), *set, "{register} behind {state}"),
+            }
+        }
+    }
+}

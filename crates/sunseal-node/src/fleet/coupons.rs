@@ -17,9 +17,9 @@ use super::{FleetError, NodeProfile, Play, Task};
 pub struct Work {
     /// Energy at the regulated output, all that flows while it runs.
     pub energy_j: f64,
-    /// How long it runs.
+    /// Time for which it runs.
     pub time_s: f64,
-    /// What the store must hold above the cut-off before the node begins it.
+    /// Energy that the store must hold above the cut-off before the node begins it.
     pub gate_j: f64,
 }
 
@@ -50,15 +50,15 @@ impl From<&Task> for Work {
     }
 }
 
-/// When coupons are made, and what they and their store cost.
+/// Conditions under which coupons are made, and the cost of them and of their store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CouponProfile {
     /// Index of the task that they are a part of.
     pub task: usize,
-    /// How many are kept; 0: none is ever made.
+    /// Number that is kept at most; 0: none is ever made.
     pub slots: u64,
-    /// How many there are at the beginning.
+    /// Number of coupons at the beginning.
     #[serde(default)]
     pub ready: u64,
     /// A surplus is what the store, at rest, holds at this voltage, or more; as in `[node.coupons]` if absent.
@@ -98,7 +98,7 @@ impl CouponProfile {
     }
 }
 
-/// What became of coupons: `ready + produced = used + discarded + in_store_end`.
+/// Books of coupons: `ready + produced = used + discarded + in_store_end`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CouponFate {
     /// Coupons whose making ended and that were put into the store.
@@ -118,10 +118,10 @@ pub struct CouponFate {
 /// The store of coupons of a node at work.
 pub(super) struct Pool {
     plan: CouponProfile,
-    /// What the energy store must hold above the cut-off before one is made.
+    /// Energy that the store must hold above the cut-off before one is made.
     gate_j: f64,
     ready: u64,
-    /// When the node looks for a surplus next.
+    /// Time at which the node looks for a surplus next.
     look_s: f64,
     fate: CouponFate,
 }
@@ -156,7 +156,7 @@ impl Pool {
     }
 }
 
-/// Whether a stretch of one jump has a surplus, from its beginning to its end, or none.
+/// Surplus of a stretch of one jump: from its beginning to its end, or none.
 #[derive(Clone, Copy)]
 pub(super) struct Surplus(bool);
 
@@ -220,7 +220,7 @@ impl Play<'_> {
         true
     }
 
-    /// When a look may next find a surplus; looks that surely find too little are not taken.
+    /// Time at which a look may next find a surplus; looks that surely find too little are not taken.
     pub(super) fn next_make_s(&self) -> f64 {
         let Some(p) = self.pool.as_ref().filter(|p| p.refills()) else { return f64::INFINITY };
         let (power_w, light_s) = self.light();
@@ -257,7 +257,7 @@ impl Play<'_> {
         Some((Surplus(rich), end_s))
     }
 
-    /// How many are made in a stretch in which the task is done so many times.
+    /// Number of coupons that are made in a stretch in which the task is done so many times.
     pub(super) fn made_in(&self, surplus: Surplus, span_s: f64, done: &[u64]) -> u64 {
         match self.pool.as_ref().filter(|_| surplus.0) {
             Some(p) => {
@@ -270,7 +270,7 @@ impl Play<'_> {
         }
     }
 
-    /// What making them takes, and what the store must hold meanwhile.
+    /// Work of making them, and the energy that the store must hold meanwhile.
     pub(super) fn making(&self, surplus: Surplus) -> Option<(Work, f64)> {
         self.pool.as_ref().filter(|_| surplus.0).map(|p| (p.plan.make, p.gate_j))
     }

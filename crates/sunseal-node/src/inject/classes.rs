@@ -17,7 +17,7 @@ use super::footprint::{Alone, Footprint, MULTIPLIER_BYTES, follows, ranges};
 /// So many times it is asked what registers a cut leaves; from then on each touch of them begins a class.
 const ASKED_MOST: u32 = 20_000;
 
-/// Why there are no classes on other chips.
+/// Reason for which there are no classes on other chips.
 pub const ELSEWHERE: Alone = "classes are made on MSP430F5xx and FR5xx only";
 
 /// A byte that survives becomes another for cuts from `at` on.
@@ -27,7 +27,7 @@ struct Change {
     value: u8,
 }
 
-/// What an instruction does that a cut may leave.
+/// Effects of an instruction that a cut may leave.
 #[derive(Default)]
 struct Step {
     ran: bool,
@@ -55,7 +55,7 @@ impl Observer for Step {
     }
 }
 
-/// What cuts along a stretch leave, and when it becomes another.
+/// Remains of cuts along a stretch, and the cycles at which they become others.
 pub(super) struct Survivors {
     changes: Vec<Change>,
     /// First and last cut of stretches in which it is not known: a write or an erase under way, a DMA burst.
@@ -82,7 +82,7 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Which registers a cut here would leave, as a number.
+    /// Number of the set of registers that a cut here would leave.
     fn registers(&mut self) -> u32 {
         self.asked += 1;
         let left = if self.asked > ASKED_MOST { None } else { self.machine.remains() };

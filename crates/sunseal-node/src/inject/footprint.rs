@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a run behind a cut looks at of what the cut left, byte by byte and word by word of the multiplier.
+//! Footprint of a run behind a cut: what it looks at of what the cut left, byte by byte and word by word of the
+//! multiplier.
 
 use sunseal_mcu::device::{Facts, RegionKind};
 use sunseal_mcu::{Device, Machine};
@@ -22,7 +23,7 @@ impl Bits {
         Self(vec![0; SPACE as usize / 64].into_boxed_slice())
     }
 
-    /// Of no address: not to be asked any more.
+    /// Footprint of no address: not to be asked any more.
     fn none() -> Self {
         Self(Box::default())
     }
@@ -63,10 +64,10 @@ mod word {
         OP1_LOW 1, OP1_HIGH 2, OP2_LOW 4, OP2_HIGH 8,
         /// RES0; RES1 to RES3 follow.
         RES0 16,
-        /// What 16 bits add to.
+        /// Low words of the result, which 16 bits add to.
         LOW_RESULT 3 * RES0,
         RESULT 15 * RES0,
-        /// What goes beyond the 64 bits of the result: SUMEXT and MPYC.
+        /// Carry beyond the 64 bits of the result: SUMEXT and MPYC.
         CARRY 256,
         ALL 511,
         /// OP2L, and the result with it, as OP2H goes on from them.
@@ -146,16 +147,16 @@ impl Multiplier {
     }
 }
 
-/// Whether accesses tell all that programs of this chip look at: the F1xx has a mirror of its RAM, other cores
-/// have other ways.
+/// True if accesses tell all that programs of this chip look at: the F1xx has a mirror of its RAM, other cores have
+/// other ways.
 pub(super) fn follows(device: &Device) -> bool {
     matches!(device.facts, Facts::F5xx(_) | Facts::Fr5xx(_))
 }
 
-/// Why a cut is in no class.
+/// Reason for which a cut is in no class.
 pub type Alone = &'static str;
 
-/// What a run behind a reboot looks at of what the cut left.
+/// Footprint of a run behind a reboot: what it looks at of what the cut left.
 pub struct Footprint {
     memory: Bits,
     pub(super) ram: Vec<(u32, u32)>,
@@ -165,9 +166,9 @@ pub struct Footprint {
     fram: Bits,
     pub(super) read: Bits,
     written: Bits,
-    /// When each byte was written first.
+    /// Cycles at which each byte was written first.
     firsts: Vec<(Cycles, u32)>,
-    /// What the CPU stored last, where `fram` says so.
+    /// Bytes that the CPU stored last, where `fram` says so.
     stored: Vec<u8>,
     fetched: Bits,
     multiplier: Multiplier,
@@ -179,7 +180,8 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of the run that begins where the machine stands, just powered on; none for other cores than MSP430s.
+    /// Takes the footprint of the run that begins where the machine stands, just powered on; none for other cores than
+    /// MSP430s.
     #[must_use]
     pub fn of(machine: &Machine) -> Option<Self> {
         let device = machine.device();
@@ -260,12 +262,12 @@ impl Footprint {
         grown != 0 || self.alone != before
     }
 
-    /// Whether it, or a run behind a further loss, reads RAM before writing it.
+    /// True if it, or a run behind a further loss, reads RAM before writing it.
     pub(super) fn reads_ram(&self) -> bool {
         self.ram.iter().flat_map(|(start, end)| *start..=*end).any(|addr| self.read.has(addr))
     }
 
-    /// Why the cut in front of this run is in no class, if so.
+    /// Reason for which the cut in front of this run is in no class, if so.
     #[must_use]
     pub fn alone(&self) -> Option<Alone> {
         self.alone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What losses of power left, and when two of them have the same run behind them, and the same runs behind
-//! further losses.
+//! Remains of losses of power, and when two of them have the same run behind them, and the same runs behind further
+//! losses.
 //!
 //! A run is decided by the registers and parts that were left, and by the bytes that it reads before it writes
 //! them: its [`Footprint`] `F`. A campaign keeps known states `t` (what a loss left), each with a footprint `F(t)`
@@ -80,7 +80,7 @@ impl Left {
         Some(Self { registers, pages, ram_held })
     }
 
-    /// Where this and another one of the same machine differ, if registers and parts are the same.
+    /// Addresses at which this and another one of the same machine differ, if registers and parts are the same.
     #[must_use]
     pub fn differing(&self, other: &Self) -> Option<Differing> {
         if self.registers != other.registers || self.ram_held != other.ram_held {
@@ -109,7 +109,7 @@ impl Left {
 }
 
 impl Differing {
-    /// Whether a run, or one behind further losses, tells the two apart, or may: the footprint is that of one of them.
+    /// True if a run, or one behind further losses, tells the two apart, or may: the footprint is that of one of them.
     #[must_use]
     pub fn read_by(&self, run: &Footprint) -> bool {
         run.alone().is_some()

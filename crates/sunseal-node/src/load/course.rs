@@ -12,7 +12,7 @@ use crate::record::Doing;
 /// would else be cut off and come back without end in no time.
 const START_S: f64 = 1e-3;
 
-/// What has been counted.
+/// Counts since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub starts: u64,
@@ -39,7 +39,7 @@ impl Counts {
     }
 }
 
-/// What happened at the end of a stretch.
+/// Event that ends a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     Nothing,
@@ -71,19 +71,19 @@ pub(super) struct Course {
     /// The step under way, and what is left of it.
     at: usize,
     left_s: f64,
-    /// What is left of a start.
+    /// Time that is left of a start.
     start_s: f64,
     /// Lowest terminal under load.
     pub terminal_min_v: f64,
 }
 
-/// What one cycle did: from a start to the next, or one round.
+/// Outcome of one cycle: from a start to the next, or one round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     pub cycle: Cycle,
     pub counts: Counts,
     pub time_s: f64,
-    /// How long the output was on.
+    /// Time for which the output was on.
     pub on_s: f64,
     /// Lowest and highest terminal.
     pub low_v: f64,
@@ -165,7 +165,7 @@ impl Course {
         Stretch { gone_s, vcc_w: 0.0, v_v, doing: Doing::Off, met }
     }
 
-    /// Where the next cycle of a kind begins: everything that its course depends on but the store.
+    /// State in which the next cycle of a kind begins: everything that its course depends on but the store.
     pub fn mark(&self) -> SupplyState {
         self.supply.state()
     }

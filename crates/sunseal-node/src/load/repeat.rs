@@ -8,9 +8,9 @@ use super::course::{Counts, Course, Done, Met};
 
 /// So few cycles are played one by one.
 const LEAST: u64 = 16;
-/// How far a store may be moved at once, in volts or in shares of a cell.
+/// Largest move of a store at once, in volts or in shares of a cell.
 const FAR: f64 = 0.02;
-/// How much the way may bend, absolute and as a share of it: what a parabola does not show of it is of fourth order.
+/// Largest bend of the way, absolute and as a share of it: what a parabola does not show of it is of fourth order.
 const NEAR: (f64, f64) = (1e-8, 3e-4);
 /// A cycle that is tried may be so many times as long as the last one, and take so many more stretches.
 const LONGER: (f64, usize) = (4.0, 16);
@@ -20,9 +20,9 @@ const PATIENCE: u64 = 1 << 12;
 /// Cycles that were not played one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Repeated {
-    /// How many.
+    /// Number of these cycles.
     pub cycles: u64,
-    /// How long they took.
+    /// Time that they took.
     pub time_s: f64,
 }
 
@@ -43,19 +43,19 @@ pub(super) struct Alike {
 /// Cycles of one kind.
 #[derive(Default)]
 struct Track {
-    /// Where the present cycle began, what had been counted there, and when.
+    /// Beginning of the present cycle: the supply's state, what had been counted there, and when.
     mark: Option<(SupplyState, Counts, f64)>,
-    /// What the one before it counted, and how long it took.
+    /// Counts and duration of the cycle before it.
     before: Option<(Counts, f64)>,
     /// Stretches that it has taken so far.
     stretches: usize,
-    /// How many were made at once the last time.
+    /// Number of cycles made at once the last time.
     times: u64,
     wait: u64,
     patience: u64,
 }
 
-/// How far a cycle is tried: so long, in so many stretches.
+/// Limit to which a cycle is tried: so long, in so many stretches.
 type Most = (f64, usize);
 
 impl Alike {

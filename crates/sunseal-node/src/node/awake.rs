@@ -77,7 +77,9 @@ impl Node {
         // A step that ends on the cut's own bit of time is a cut.
         let at_cut = self.supply.above_cut_j(load, &light) <= 0.0;
         if boundary == Some(Boundary::Cut) || at_cut || (last.is_some() && stop == Stop::BrownOut) {
-            self.cut();
+            let states = std::mem::take(&mut self.prices[price].states);
+            self.cut(load, &states);
+            self.prices[price].states = states;
         }
         Ok(())
     }
@@ -118,8 +120,8 @@ impl Node {
         fault.map_or(Ok(()), |fault| Err(NodeError::Fault { time_s: self.time_s(), fault }))
     }
 
-    /// How long the machine may run before the store may be at the cut-off, `most_s` at the longest. Where that is the cut
-    /// itself, to the cycle: the load that it was reckoned with, too.
+    /// Time for which the machine may run before the store may be at the cut-off, `most_s` at the longest. Where that
+    /// is the cut itself, to the cycle: the load that it was reckoned with, too.
     fn up_to_cut(
         &self,
         heaviest: Load,
@@ -154,7 +156,7 @@ impl Node {
         (crossing.elapsed_s, cuts.then_some(likely))
     }
 
-    /// What a state that the CPU passed through cost above the state it was priced as.
+    /// Energy that a state which the CPU passed through cost above the state it was priced as.
     fn passed_j(&mut self, price: usize, point: &OperatingPoint) -> Result<Option<f64>, NodeError> {
         let Some((state, time)) = self.machine.take_passed() else { return Ok(None) };
         let names = self.machine.vocabulary();

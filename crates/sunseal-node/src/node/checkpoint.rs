@@ -13,13 +13,13 @@ use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 
 use super::coupons;
 use super::functions::{Books, Functions};
-use super::{Covered, Events, Node};
+use super::{Covered, Events, Lives, Node};
 use crate::inputs::Given;
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
-/// What every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 7\n";
+/// Line that every checkpoint begins with; the number is that of its form.
+const HEAD: &[u8] = b"sunseal checkpoint 8\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -36,7 +36,7 @@ impl Digest {
         self
     }
 
-    /// Of all that a value's `Debug` shows.
+    /// Digest of all that a value's `Debug` shows.
     fn of(value: &dyn fmt::Debug) -> u64 {
         let mut digest = Self::new();
         write!(digest, "{value:?}").expect("a digest takes every text");
@@ -51,12 +51,12 @@ impl fmt::Write for Digest {
     }
 }
 
-/// Of a program's file.
+/// Digest of a program's file.
 pub(super) fn program_digest(bytes: &[u8]) -> u64 {
     Digest::new().add(bytes).0
 }
 
-/// What a run is of: a checkpoint goes on with these only.
+/// Identity of a run: a checkpoint goes on with these only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     engine: String,
@@ -91,7 +91,7 @@ impl Identity {
         }
     }
 
-    /// What is not the same in a checkpoint.
+    /// Names what is not the same in a checkpoint.
     fn differs(&self, kept: &Self) -> Option<String> {
         if self.engine != kept.engine {
             return Some(format!(
@@ -112,7 +112,7 @@ impl Identity {
     }
 }
 
-/// What a checkpoint holds.
+/// Contents of a checkpoint, as they are written.
 #[derive(Serialize)]
 struct Written<'a> {
     identity: &'a Identity,
@@ -123,6 +123,7 @@ struct Written<'a> {
     charge_c: f64,
     priced_v: f64,
     covered: Covered,
+    lives: Lives,
     events: &'a Events,
     starts: u64,
     reset_falls: u64,
@@ -131,7 +132,7 @@ struct Written<'a> {
     coupons: Option<&'a coupons::Books>,
 }
 
-/// The same, read.
+/// Contents of a checkpoint, as they are read.
 #[derive(Deserialize)]
 struct Kept {
     identity: Identity,
@@ -142,6 +143,7 @@ struct Kept {
     charge_c: f64,
     priced_v: f64,
     covered: Covered,
+    lives: Lives,
     events: Events,
     starts: u64,
     reset_falls: u64,
@@ -150,7 +152,7 @@ struct Kept {
     coupons: Option<coupons::Books>,
 }
 
-/// Where a run is kept, and how often.
+/// File in which a run is kept, and how often.
 pub(crate) struct Keep {
     path: PathBuf,
     every: Duration,
@@ -197,7 +199,7 @@ impl Node {
         }
     }
 
-    /// What this run is of. It reads the whole light, so it is made when a checkpoint first asks for it.
+    /// Identity of this run. It reads the whole light, so it is made when a checkpoint first asks for it.
     fn identity(&self) -> &Identity {
         self.identity.get_or_init(|| {
             let data = (self.machine.device(), &self.model, self.supply.config());
@@ -217,6 +219,7 @@ impl Node {
             charge_c: self.charge_c,
             priced_v: self.priced_v,
             covered: self.covered,
+            lives: self.lives,
             events: &self.events,
             starts: self.starts,
             reset_falls: self.reset_falls,
@@ -256,7 +259,7 @@ impl Node {
         if let (Some(coupons), Some(books)) = (&mut self.coupons, kept.coupons) {
             coupons.books = books;
         }
-        self.covered = kept.covered;
+        (self.covered, self.lives) = (kept.covered, kept.lives);
         self.prices.clear();
         self.priced.clear();
         Ok(self.time_s())

@@ -38,16 +38,16 @@ struct Present {
     begun_j: f64,
 }
 
-/// What a checkpoint keeps.
+/// State that a checkpoint keeps.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Books {
     told: CouponRecord,
-    /// What each coupon in the store has cost, the oldest first; `None` before the first start.
+    /// Energy that each coupon in the store has cost, the oldest first; `None` before the first start.
     costs_j: Option<VecDeque<f64>>,
     present: Option<Present>,
     /// Spent on the coupon that is under way.
     steps_j: f64,
-    /// Of a call to make one, or to sign, in which the supply went: its energy.
+    /// Energy of a call to make one, or to sign, in which the supply went.
     torn: Option<(Call, f64)>,
 }
 
@@ -70,7 +70,7 @@ impl Coupons {
         Some(Self { calls, links, books: Books::default() })
     }
 
-    /// Where the machine is to stop.
+    /// Addresses at which the machine is to stop.
     pub fn stops(&self) -> Vec<u32> {
         match &self.books.present {
             Some(present) => vec![present.back],

@@ -9,7 +9,7 @@ use super::AWAKE_STEP_S;
 /// So much more than the heaviest load, a supply that follows the store is asked for: the load's current moves with
 /// the rail, and the answer is to stand for a while.
 const COVER: f64 = 1.02;
-/// How closely that is followed: it errs by far less than [`COVER`] gives.
+/// Tolerance with which that is followed: it errs by far less than [`COVER`] gives.
 const TOLERANCE: f64 = 1e-5;
 
 /// A time for which the supply surely lasts, where the load stays at or below a current and a power and the light as it
@@ -22,7 +22,7 @@ pub(crate) struct Covered {
     vcc_w: f64,
     store_w: f64,
     light_until_s: f64,
-    /// Whether a converter helped the rail.
+    /// True if a converter helped the rail.
     helped: bool,
 }
 

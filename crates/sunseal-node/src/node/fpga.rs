@@ -17,7 +17,7 @@ struct Fpga {
     name: String,
     handle: FpgaHandle,
     rails: Vec<Rail>,
-    /// Of each of [`FpgaCounts::EVENTS`], on all rails.
+    /// Energy of each of [`FpgaCounts::EVENTS`], on all rails.
     costs_j: [f64; 3],
 }
 
@@ -57,7 +57,7 @@ impl Fpgas {
         self.0.iter().find(|f| f.name == component)
     }
 
-    /// What all supplies of a component draw in a state; none where it is no FPGA.
+    /// Power that all supplies of a component draw in a state; none where it is no FPGA.
     pub fn state_w(
         &self,
         component: &str,
@@ -84,7 +84,7 @@ impl Fpgas {
         }
     }
 
-    /// What clocks and toggles have taken since the last look, which `seen` remembers.
+    /// Energy that clocks and toggles have taken since the last look, which `seen` remembers.
     pub fn spent_j(&self, now: Picos, seen: &mut Vec<[u64; 3]>) -> f64 {
         seen.resize(self.0.len(), [0; 3]);
         let mut sum_j = 0.0;

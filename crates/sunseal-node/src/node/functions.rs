@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the load's energy goes: by the function that runs and the component that takes it.
+//! Shares of the load's energy: by the function that runs and the component that takes it.
 //!
 //! Each step of the loop takes a known energy. It is shared among the components by their powers, and
 //! among the functions that ran in the step by their cycles; what is shared out is all of it.
@@ -24,31 +24,31 @@ const STARTING: u32 = u32::MAX - 3;
 /// Code below this address is looked up in a table.
 const TABLE_BYTES: u32 = 1 << 19;
 
-/// What one function took.
+/// Energy and time that one function took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Row {
-    /// Where it begins.
+    /// Address at which it begins.
     function: u32,
     time_s: f64,
     /// By component, the store's divider behind them.
     energy_j: Vec<f64>,
 }
 
-/// What a checkpoint keeps.
+/// State that a checkpoint keeps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Books {
     rows: Vec<Row>,
     entering: u32,
 }
 
-/// What a step's components take.
+/// Powers of a step's components.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     /// By component; the CPU, which is the first, with code in flash.
     pub watts: Vec<f64>,
     /// The CPU with code in RAM.
     pub cpu_ram_w: f64,
-    /// Whether the CPU runs.
+    /// True if the CPU runs.
     pub awake: bool,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Functions {
     elf: Arc<Elf>,
     ram: (u32, u32),
     books: Books,
-    /// Row by function.
+    /// Row of each function.
     places: HashMap<u32, u32>,
     /// Row by address, plus 1; 0: not looked up yet.
     table: Vec<u32>,
@@ -127,7 +127,7 @@ impl Functions {
         self.table[at] - 1
     }
 
-    /// Time without supply.
+    /// Books time without supply.
     pub fn off(&mut self, time_s: f64) {
         let row = self.row(OFF);
         self.books.rows[row as usize].time_s += time_s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the machine's states and events cost at the rail that it stands on.
+//! Prices of the machine's states and events at the rail that it stands on.
 
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::Machine;
@@ -18,7 +18,7 @@ pub(super) struct Price {
     pub point: OperatingPoint,
     pub flash_w: f64,
     pub ram_w: f64,
-    /// Of it, what FPGAs draw whatever the rail is; and more than their clocks and toggles take.
+    /// Part of it that FPGAs draw whatever the rail is; and more than their clocks and toggles take.
     pub fpga_w: f64,
     pub fpga_max_w: f64,
     pub doing: Doing,
@@ -26,7 +26,7 @@ pub(super) struct Price {
     pub powers: Option<Powers>,
 }
 
-/// What is priced at one rail: sets of states, and events.
+/// Prices at one rail: sets of states, and events.
 #[derive(Default)]
 pub(super) struct Priced {
     pub prices: Vec<Price>,
@@ -34,7 +34,7 @@ pub(super) struct Priced {
     pub cycle_j: f64,
 }
 
-/// What the events cost that a power set prices one by one: FRAM misses, wake-ups, multiplications.
+/// Costs of the events that a power set prices one by one: FRAM misses, wake-ups, multiplications.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Events {
     /// Place in the machine's counts, and energy, at the rail.
@@ -44,12 +44,12 @@ pub(super) struct Events {
     /// As they were last looked at, and those of FPGAs.
     pub counts: Vec<u64>,
     pub fpgas: Vec<[u64; 3]>,
-    /// What FPGAs draw now in their states, and have drawn.
+    /// Power that FPGAs draw now in their states, and have drawn.
     pub fpga_w: f64,
     pub fpga_j: f64,
     /// Spent and not yet drawn.
     pub owed_j: f64,
-    /// Of the last step in which the CPU ran, or an FPGA was on.
+    /// Power of the last step in which the CPU ran, or an FPGA was on.
     pub recent_w: f64,
 }
 
@@ -189,7 +189,7 @@ impl Node {
         }
     }
 
-    /// What each event costs at the rail; its price must be in the set.
+    /// Prices each event at the rail; its price must be in the set.
     pub(super) fn price_events(&mut self) -> Result<(), NodeError> {
         let e = &mut self.events;
         (e.costs_j, e.cycle_j) = (Vec::new(), 0.0);

@@ -8,7 +8,7 @@ use super::Node;
 use crate::NodeError;
 use crate::record::Doing;
 
-/// What the last start cost: the next one at that rail mostly passes the same.
+/// Cost of the last start: the next one at that rail mostly passes the same.
 pub(super) struct Start {
     rail_v: f64,
     passed: Ledger,
@@ -18,6 +18,7 @@ pub(super) struct Start {
 impl Node {
     pub(super) fn switch_on(&mut self, light: &Light) -> Result<(), NodeError> {
         self.supply.switch_on();
+        self.life_begins();
         self.follow_rail()?;
         self.starts += 1;
         let (before, begun) = (self.machine.time(), self.machine.ledger());
@@ -43,7 +44,7 @@ impl Node {
         let begun_j = self.supply.sums().load_j;
         if self.book(before.as_seconds(), boot_s, load, light, Doing::Sleep) == Some(Boundary::Cut)
         {
-            self.cut();
+            self.cut(load, &[]);
         }
         if let (Some(functions), Some(start)) = (&mut self.functions, &self.start) {
             let parts: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();

@@ -215,7 +215,7 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// What the chips take for themselves; a harvester's power, at the restart voltage. Its half alone costs the whole.
+    /// Own currents of the chips; a harvester's power, at the restart voltage. Its half alone costs the whole.
     fn own_currents(&self, v_on_v: f64) -> Result<OwnCurrents, NodeError> {
         let charger = self.charger.as_ref().map(|(name, _)| *name);
         let converter = self.converter.as_ref().map(|(name, _)| *name);
@@ -285,7 +285,7 @@ impl<'a> Chain<'a> {
         Ok(v_max_v.min(bears_v))
     }
 
-    /// What each start costs; an overhead that is read as a reserve raises the cut-off instead.
+    /// Energy that each start costs; an overhead that is read as a reserve raises the cut-off instead.
     fn overhead_j(&self, store: &Store, v_max_v: f64, v_cut_v: &mut f64) -> f64 {
         let own_j = self.own_output().map_or(0.0, |h| h.overhead_mj * 1e-3);
         let overhead_j = self.scenario.supply.overhead_j.unwrap_or(own_j);
@@ -313,12 +313,12 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Whether the rail follows the store's voltage.
+/// True if the rail follows the store's voltage.
 fn follows(output: &Rail) -> bool {
     matches!(output, Rail::Direct { .. } | Rail::Assisted { .. })
 }
 
-/// What a diode between store and rail takes.
+/// Voltage that a diode between store and rail takes.
 fn drop_v(output: &Rail) -> f64 {
     if let Rail::Direct { drop_v } = output { *drop_v } else { 0.0 }
 }

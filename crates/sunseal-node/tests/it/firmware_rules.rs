@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the firmware must not do on a chip, asked of every variant: helpers that compute wrongly, slips
-//! that the machine notices, interrupts held off for long, more stack than a program has.
+//! Things that the firmware must not do on a chip, asked of every variant: helpers that compute wrongly, slips that the
+//! machine notices, interrupts held off for long, more stack than a program has.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn the_runtime_helpers_compute_rightly_in_every_variant() {
     }
 }
 
-/// What a scenario leaves whose node made no slip.
+/// Plays a scenario, and fails if its node made a slip.
 fn without_a_slip(text: &str, mut gateway: Gateway, what: &str) -> RunRecord {
     let air = LoopbackAir(move |sent: &Sent| gateway.hear(sent));
     let scenario = Scenario::parse(text, what).unwrap();

@@ -245,7 +245,7 @@ fn jumps_change_nothing_for_the_node_either() {
     assert!((a.divider_j - b.divider_j).abs() < 1e-12, "{} {}", a.divider_j, b.divider_j);
 }
 
-/// When each packet was heard, in seconds, and the record; what is said back is the caller's.
+/// Times at which each packet was heard, in seconds, and the record; what is said back is the caller's.
 fn listen(
     more: &str,
     answer: impl Fn(&Sent) -> Vec<Answer> + Send + 'static,

@@ -11,7 +11,7 @@ use sunseal_power::{PowerModel, PowerSet, load_part};
 use sunseal_radio::Cc2500Part;
 use sunseal_trace::{Picos, Silent};
 
-/// What a life needs, in the scenario's and the reference's words.
+/// Figures of a life, in the scenario's and the reference's words.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     capacitance_f: f64,

@@ -9,17 +9,18 @@ use crate::store::{Branch, State, Store};
 
 /// Local error, of volts and of the energy moved.
 pub(crate) const TOLERANCE: f64 = 1e-8;
-/// What a step may leave unaccounted for, at a looser one the stretch, of the energy that comes, goes and is lost.
+/// Share that a step may leave unaccounted for, at a looser pace the stretch, of the energy that comes, goes and is
+/// lost.
 const UNACCOUNTED: f64 = 3e-7;
 
-/// How a solver goes on.
+/// Pace at which a solver goes on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     /// Local error, of volts and of the energy moved.
     pub tolerance: f64,
-    /// How closely a crossing is found, as a share of the step in which it lies.
+    /// Width to which a crossing is found, as a share of the step in which it lies.
     crossing: f64,
-    /// How long the first step was that went well after the last change: the next is much like it.
+    /// Length of the first step that went well after the last change: the next is much like it.
     first_s: f64,
 }
 
@@ -132,7 +133,7 @@ struct Stretch<'a, const N: usize> {
     /// Energy that the store held, and how finely a double tells it.
     held_j: f64,
     floor_j: f64,
-    /// What has gone by: time, change of the state, integrals, and at a loose pace the energy that moved.
+    /// Sums of what has gone by: time, change of the state, integrals, and at a loose pace the energy that moved.
     t: f64,
     dx: [f64; N],
     q: [f64; Q],
@@ -175,7 +176,7 @@ impl<'a, const N: usize> Stretch<'a, N> {
         std::array::from_fn(|k| self.x0[k] + (self.dx[k] + more[k]))
     }
 
-    /// What came, went and was lost up to a time, and what that leaves unaccounted for.
+    /// Energy that came, went and was lost up to a time, and what that leaves unaccounted for.
     #[inline]
     fn books(&self, q: &[f64; Q], t: f64, x: &[f64; N]) -> (f64, f64) {
         let [leak, esr, charged, _, drawn, _, own] = q;
@@ -307,7 +308,7 @@ struct Tries {
 }
 
 impl Tries {
-    /// Whether with this one four errors did not halve as the steps shrank: that is rounding, not truncation, and no
+    /// True if with this one four errors did not halve as the steps shrank: that is rounding, not truncation, and no
     /// shorter step makes it better.
     fn only_rounding(&mut self, bad: f64) -> bool {
         let stayed = self.bad.is_some_and(|before| bad > before / 2.0);
@@ -317,8 +318,8 @@ impl Tries {
     }
 }
 
-/// Where a margin falls to zero between two moments (time, margin), to within `near_s`: the last moment before it and
-/// the first behind it. By the straight line between them, of which an end that stays counts for half each time
+/// Finds where a margin falls to zero between two moments (time, margin), to within `near_s`: the last moment before it
+/// and the first behind it. By the straight line between them, of which an end that stays counts for half each time
 /// (the Illinois rule); halving where that does not get on. A margin may jump.
 pub(crate) fn crossing(
     (mut low_s, mut above): (f64, f64),

@@ -18,7 +18,7 @@ pub(super) struct Jacobian<const N: usize> {
     fastest_per_s: f64,
 }
 
-/// Where a step begins.
+/// State and rates at which a step begins.
 #[derive(Clone, Copy)]
 pub(super) struct Start<'a, const N: usize> {
     pub net: &'a Net<'a>,
@@ -33,8 +33,8 @@ pub(super) struct Step<const N: usize> {
     pub dq: [f64; Q],
     pub error_x: [f64; N],
     pub error_q: [f64; Q],
-    /// Whether it is longer than what grows: an implicit method then lands on the balance from which
-    /// the store in truth departs, and its error estimate says nothing.
+    /// True if it is longer than what grows: an implicit method then lands on the balance from which the store in truth
+    /// departs, and its error estimate says nothing.
     pub outran: bool,
     /// One over the order in which the error estimate falls with the step.
     pub per_order: f64,
@@ -200,7 +200,7 @@ struct Factors<const N: usize> {
     /// One over the diagonal.
     per_pivot: [f64; N],
     order: [usize; N],
-    /// Whether its determinant is negative.
+    /// True if its determinant is negative.
     turned: bool,
 }
 

@@ -5,35 +5,52 @@ use serde::{Deserialize, Serialize};
 
 use super::Supply;
 
-/// Joules since the beginning. In = out + losses + change of the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SupplySums {
-    /// What the panel offered at its maximum power point.
-    pub panel_j: f64,
-    /// Of that, not taken: too little to start the charger.
-    pub unused_j: f64,
-    /// Of that, not taken: the store was full.
-    pub curtailed_j: f64,
-    /// Of that, not taken: the source was not held at its maximum power point.
-    pub mppt_j: f64,
-    /// Lost in the charger.
-    pub charger_j: f64,
-    /// Lost in the store's leakage.
-    pub leak_j: f64,
-    /// Lost in the store's series resistance.
-    pub esr_j: f64,
-    /// Taken by the harvester itself.
-    pub quiescent_j: f64,
-    /// Taken by switching the output on.
-    pub overhead_j: f64,
-    /// Lost in the output converter.
-    pub converter_j: f64,
-    /// Left on the rail's capacitance when the chip stopped, and lost in charging it.
-    pub decoupling_j: f64,
-    /// Delivered at the rail.
-    pub load_j: f64,
-    /// Taken from the store past the converter.
-    pub store_load_j: f64,
+/// Declares joules by cause: a cause stands once, as a field and as what is added up.
+macro_rules! joules {
+    ($(#[$about:meta])* pub struct $name:ident { $($(#[$doc:meta])* pub $cause:ident: f64,)+ }) => {
+        $(#[$about])*
+        pub struct $name { $($(#[$doc])* pub $cause: f64,)+ }
+
+        impl $name {
+            /// Adds so many times others.
+            pub(super) fn plus(&self, other: &Self, times: f64) -> Self {
+                Self { $($cause: self.$cause + times * other.$cause,)+ }
+            }
+        }
+    };
+}
+
+joules! {
+    /// Joules since the beginning. In = out + losses + change of the store.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+    pub struct SupplySums {
+        /// Energy that the panel offered at its maximum power point.
+        pub panel_j: f64,
+        /// Energy offered and not taken: too little to start the charger.
+        pub unused_j: f64,
+        /// Energy offered and not taken: the store was full.
+        pub curtailed_j: f64,
+        /// Energy offered and not taken: the source was not held at its maximum power point.
+        pub mppt_j: f64,
+        /// Lost in the charger.
+        pub charger_j: f64,
+        /// Lost in the store's leakage.
+        pub leak_j: f64,
+        /// Lost in the store's series resistance.
+        pub esr_j: f64,
+        /// Taken by the harvester itself.
+        pub quiescent_j: f64,
+        /// Taken by switching the output on.
+        pub overhead_j: f64,
+        /// Lost in the output converter.
+        pub converter_j: f64,
+        /// Left on the rail's capacitance when the chip stopped, and lost in charging it.
+        pub decoupling_j: f64,
+        /// Delivered at the rail.
+        pub load_j: f64,
+        /// Taken from the store past the converter.
+        pub store_load_j: f64,
+    }
 }
 
 impl SupplySums {
@@ -67,7 +84,7 @@ impl SupplySums {
 pub struct Unclosed {
     /// Its beginning, in seconds of the supply.
     pub from_s: f64,
-    /// Its end.
+    /// End of the stretch.
     pub to_s: f64,
     /// Energy that no book holds.
     pub rest_j: f64,
@@ -76,7 +93,7 @@ pub struct Unclosed {
 }
 
 impl Supply {
-    /// Joules so far.
+    /// Joules by cause, so far.
     #[must_use]
     pub fn sums(&self) -> &SupplySums {
         &self.at.sums

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the charger of a supply takes and gives, and whether it can ever fill the store.
+//! Charger of a supply: what it takes and gives, and whether it can ever fill the store.
 
 use super::Supply;
 use crate::{Charger, Light};
 
 impl Supply {
-    /// What the charger takes from the source, and what of it arrives; nothing if it does not start.
+    /// Power that the charger takes from the source, and what of it arrives; nothing if it does not start.
     pub(super) fn feed(&self, light: &Light, cold: bool) -> Option<(f64, f64)> {
         match &self.config.charger {
             Charger::Constant { efficiency, min_w } => (light.max_w > 0.0 && light.max_w >= *min_w)
@@ -45,8 +45,8 @@ impl Supply {
         }
     }
 
-    /// Whether the store can ever rise to the restart voltage under a light that stays; if not, the
-    /// sentence says why and by how much.
+    /// Checks that the store can rise to the restart voltage under a light that stays; if not, the sentence says why
+    /// and by how much.
     ///
     /// # Errors
     /// That sentence.

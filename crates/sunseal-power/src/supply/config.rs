@@ -8,7 +8,7 @@ use crate::{Charger, Output, Store};
 /// The figures of a supply.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SupplyConfig {
-    /// What holds the charge.
+    /// Element that holds the charge.
     pub store: Store,
     /// Between source and store.
     pub charger: Charger,
@@ -22,15 +22,15 @@ pub struct SupplyConfig {
     pub v_cut_v: f64,
     /// The rail of a regulated output, and the highest of a linear one.
     pub vcc_v: f64,
-    /// What the electronics take while the output is off, at the restart voltage; falling with the
-    /// square of the voltage, so that an empty store owes nothing.
+    /// Power that the electronics take while the output is off, at the restart voltage; falling with the square of the
+    /// voltage, so that an empty store owes nothing.
     pub quiescent_off_w: f64,
-    /// What a charger, and the half of its chip that nobody uses, take from the store always, as a current at the
-    /// restart voltage.
+    /// Current that a charger, and the half of its chip that nobody uses, always take from the store, at the restart
+    /// voltage.
     pub charger_quiescent_a: f64,
     /// The same while the source gives less than the charger runs from.
     pub charger_asleep_a: f64,
-    /// What each switching-on of the output costs the store.
+    /// Energy that each switching-on of the output costs the store.
     pub start_overhead_j: f64,
     /// Capacitance on the rail, from which the node lives on when the output is cut off.
     pub decoupling_f: f64,
@@ -44,9 +44,9 @@ pub struct SupplyConfig {
 pub struct SupplyError {
     /// The key of the scenario's table [supply].
     pub key: &'static str,
-    /// Its value.
+    /// Value that was given.
     pub value: f64,
-    /// What would be right.
+    /// Clause that tells what would be right.
     pub must: String,
 }
 

@@ -13,7 +13,7 @@ use crate::{Charger, Light, Output, Store};
 const DROOP_V: f64 = 3e-3;
 /// A store without light is empty from here down.
 const EMPTY_V: f64 = 1e-6;
-/// How much shorter a sure time may be than it could, as a share of the solver's step.
+/// Slack by which a sure time may be shorter than it could, as a share of the solver's step.
 const SURE_REL: f64 = 1e-4;
 
 /// Any circuit: its equations over the states of all branches.
@@ -161,7 +161,7 @@ impl Supply {
         net
     }
 
-    /// What turns take at the present rail, as a current.
+    /// Draw of turns at the present rail, as a current.
     fn current(&self, turns: &[Turn]) -> Draw<'static> {
         let current_a = mean(turns).vcc_w / self.at.rail_v;
         let off_a2 = |t: &Turn| t.share * (t.load.vcc_w / self.at.rail_v - current_a).powi(2);
@@ -173,7 +173,7 @@ impl Supply {
         self.net(self.at.mode, &[load.always()], light).probe(&self.at.x)
     }
 
-    /// Whether turns may be taken on paper in a state; `net` is a circuit with the heaviest of them.
+    /// True if turns may be taken on paper in a state; `net` is a circuit with the heaviest of them.
     fn bears(
         &self,
         net: &Net<'_>,
@@ -257,7 +257,7 @@ impl Supply {
         }
     }
 
-    /// Whether the store only loses: then it ends empty, and no solver need follow it there.
+    /// True if the store only loses: then it ends empty, and no solver need follow it there.
     pub(super) fn runs_out(&self, load: Load, light: &Light) -> bool {
         !self.at.on
             && load.store_w == 0.0

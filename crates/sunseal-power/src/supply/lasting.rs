@@ -24,7 +24,7 @@ const PIECES_OF_MODES: usize = 16;
 /// Halvings of a piece in which the end lies.
 const HALVINGS: u32 = 50;
 
-/// What became of a store by the end of its life, joules by cause.
+/// Books of a store at the end of its life: joules by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lasting {
     /// Time up to the end; infinite where nothing is drawn, 0 where it carries the pulse not even full.
@@ -33,9 +33,9 @@ pub struct Lasting {
     pub end_v: f64,
     /// Taken out of the store until then.
     pub used_j: f64,
-    /// Left in it.
+    /// Energy left in it.
     pub left_j: f64,
-    /// Of what was taken, leaked or discharged by itself.
+    /// Energy leaked or lost by self-discharge, as a part of what was taken.
     pub leak_j: f64,
     /// Lost in the series resistance.
     pub esr_j: f64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the electronics of a supply are doing, with their hysteresis, and how far that is from changing.
+//! Mode of a supply's electronics: what they are doing, with their hysteresis, and how far that is from changing.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const COLD_HYSTERESIS_V: f64 = 0.05;
 /// A linear regulator that had too little regulates again so far above that.
 const DROPOUT_HYSTERESIS_V: f64 = 1e-3;
 
-/// What the electronics are doing, with their hysteresis.
+/// Activity of the electronics, with their hysteresis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Mode {
     /// The charger is in cold start.
@@ -30,7 +30,7 @@ impl Supply {
         self.cut_margin_v(p) <= 0.0
     }
 
-    /// How far the terminal stands above the cut-off.
+    /// Distance that the terminal stands above the cut-off.
     pub(super) fn cut_margin_v(&self, p: &Probe) -> f64 {
         match (self.at.on, p.able) {
             (false, _) => f64::INFINITY,
@@ -39,7 +39,7 @@ impl Supply {
         }
     }
 
-    /// How far a state is from the next change of mode, in volts or in watts; zero or negative where
+    /// Distance of a state from the next change of mode, in volts or in watts; zero or negative where
     /// [`next_mode`](Self::next_mode) gives another. `fed` is what the charger takes and gives in this mode.
     pub(super) fn mode_margin(&self, now: Mode, p: &Probe, fed: Option<(f64, f64)>) -> f64 {
         let c = &self.config;

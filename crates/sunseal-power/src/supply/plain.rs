@@ -86,7 +86,7 @@ impl Plain {
         t
     }
 
-    /// What turns lose in the series resistance beyond what their mean loses there, as they begin.
+    /// Loss of turns in the series resistance beyond that of their mean, as they begin.
     fn ripple_w(&self, s: &Supply, turns: &[Turn]) -> f64 {
         let mean_w = mean(turns).vcc_w;
         let spread_w2: f64 = turns.iter().map(|t| t.share * (t.load.vcc_w - mean_w).powi(2)).sum();
@@ -157,7 +157,7 @@ impl Plain {
         }
     }
 
-    /// Whether turns may be taken on paper in a state.
+    /// True if turns may be taken on paper in a state.
     fn bears(&self, s: &Supply, x: &State, heaviest: Heaviest, light: &Light) -> bool {
         let net_w = self.net_w(s, heaviest.load, light);
         let cut_v = self.storage.inner_v(s.config.v_cut_v, net_w);

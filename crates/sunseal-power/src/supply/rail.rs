@@ -14,10 +14,10 @@ const RAIL_SPAN_S: f64 = 20e-3;
 const RAIL_STEPS_MOST: f64 = 16.0;
 /// Over such a moment its speed is seen, and so closely its end.
 const RAIL_MOMENT_S: f64 = 1e-5;
-/// What is told ahead may bend so far away from a straight line.
+/// Bend away from a straight line that a voltage told ahead may have.
 const RAIL_BEND_V: f64 = 0.5 * RAIL_STEP_V;
 
-/// What a rail that follows the store will do.
+/// Forecast of a rail that follows the store.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RailAhead {
     /// For so long this tells it.
@@ -84,7 +84,7 @@ impl Supply {
         }
     }
 
-    /// What the rail's capacitance holds for the node after a cut.
+    /// Energy that the rail's capacitance holds for the node after a cut.
     pub(super) fn tail_j(&self) -> f64 {
         if self.config.decoupling_f == 0.0 || !self.at.on {
             return 0.0;
@@ -118,7 +118,7 @@ impl Supply {
         )
     }
 
-    /// How far a state is from the cut-off, from the next change of mode, and from the ends of a range of the rail.
+    /// Margin of a state to the cut-off, to the next change of mode, and to the ends of a range of the rail.
     pub(super) fn margin(
         &self,
         mode: Mode,
@@ -132,9 +132,9 @@ impl Supply {
         self.mode_margin(mode, p, fed).min(self.cut_margin_v(p)).min(within_v)
     }
 
-    /// What a rail that follows the store will do under a load, as far as the rates of the store's state tell: up to a
-    /// step, or several where it moves by as much soon and nearly straight, and not beyond a cut-off or a change of
-    /// mode. No bound: what is booked is what was drawn.
+    /// Foretells what a rail that follows the store will do under a load, as far as the rates of the store's state
+    /// tell: up to a step, or several where it moves by as much soon and nearly straight, and not beyond a cut-off or a
+    /// change of mode. No bound: what is booked is what was drawn.
     #[must_use]
     pub fn rail_ahead(&self, load: Load, light: impl Into<Light>, most_s: f64) -> RailAhead {
         let light = light.into();
@@ -187,7 +187,7 @@ impl Supply {
         self.at.rail_v = on_a_step(rail_v);
     }
 
-    /// Whether a converter helps a rail that otherwise follows the store.
+    /// True if a converter helps a rail that otherwise follows the store.
     #[must_use]
     pub fn helps(&self) -> bool {
         self.at.mode.boost
@@ -224,13 +224,13 @@ impl Supply {
         self.at.on = true;
     }
 
-    /// What the rail's capacitance holds above the chip's end.
+    /// Energy that the rail's capacitance holds above the chip's end.
     pub(super) fn above_rail_end_j(&self) -> f64 {
         let end = self.config.rail_end_v;
         self.rail_j() - self.config.decoupling_f * end * end / 2.0
     }
 
-    /// How long the rail's capacitance carries a load until its voltage has moved by a step.
+    /// Time for which the rail's capacitance carries a load until its voltage has moved by a step.
     pub(super) fn coasts_a_step_s(&self, load: Load) -> f64 {
         let to_v = (self.at.rail_v - RAIL_STEP_V).max(self.config.rail_end_v);
         self.coasts_s(load, to_v)

@@ -9,20 +9,21 @@ use super::{Supply, SupplyState, SupplySums};
 use crate::Store;
 use crate::store::State;
 
-/// Of the energy that moved, what many cycles at once may leave unaccounted for.
+/// Share of the energy that moved which many cycles at once may leave unaccounted for.
 const UNACCOUNTED: f64 = 3e-7;
 
-/// What one cycle of loads did to a supply.
+/// Effect of one cycle of loads on a supply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
     dx: State,
     sums: SupplySums,
-    /// How long it took.
+    /// Duration of the cycle.
     pub time_s: f64,
 }
 
 impl SupplyState {
-    /// What happened up to `end`; nothing that could happen again, if the electronics are at something else there.
+    /// Effect of what happened up to `end`; nothing that could happen again, if the electronics are at something else
+    /// there.
     #[must_use]
     pub fn cycle_to(&self, end: &Self) -> Option<Cycle> {
         let alike = self.mode == end.mode && self.on == end.on && self.coasting == end.coasting;
@@ -68,30 +69,8 @@ impl Cycle {
     }
 }
 
-impl SupplySums {
-    /// With so many times others.
-    fn plus(&self, other: &Self, times: f64) -> Self {
-        let sum = |of: fn(&Self) -> f64| of(self) + times * of(other);
-        Self {
-            panel_j: sum(|s| s.panel_j),
-            unused_j: sum(|s| s.unused_j),
-            curtailed_j: sum(|s| s.curtailed_j),
-            mppt_j: sum(|s| s.mppt_j),
-            charger_j: sum(|s| s.charger_j),
-            leak_j: sum(|s| s.leak_j),
-            esr_j: sum(|s| s.esr_j),
-            quiescent_j: sum(|s| s.quiescent_j),
-            overhead_j: sum(|s| s.overhead_j),
-            converter_j: sum(|s| s.converter_j),
-            decoupling_j: sum(|s| s.decoupling_j),
-            load_j: sum(|s| s.load_j),
-            store_load_j: sum(|s| s.store_load_j),
-        }
-    }
-}
-
 impl Supply {
-    /// How far so many cycles, each a change of the store as large as this combination of others' changes, move it: in
+    /// Distance that so many cycles move the store, each a change as large as this combination of others' changes: in
     /// volts or, where that is more, in shares of a cell's charge.
     #[must_use]
     pub fn moved_by(&self, cycles: &[(f64, &Cycle)]) -> f64 {

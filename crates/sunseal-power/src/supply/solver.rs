@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a solver of a supply's store is asked, and which of the two follows a store.
+//! Solvers of a supply's store: what they are asked, and which of the two follows a store.
 
 use super::general::General;
 use super::plain::Plain;
@@ -54,7 +54,7 @@ pub(super) struct Heaviest {
     pub load: Load,
     /// Energy above the cut-off that must stay.
     pub least_j: f64,
-    /// What one turn takes at most.
+    /// Energy that one turn takes at most.
     pub most_j: f64,
 }
 

@@ -19,7 +19,7 @@ use crate::{Light, Output};
 const KNOTS: usize = 5;
 /// A rail for the current at which an output's efficiency over the store's voltage is looked up.
 const RAIL_V: f64 = 2.0;
-/// What a switching output needs above its rail; assumed.
+/// Voltage that a switching output needs above its rail; assumed.
 const HEADROOM_V: f64 = 0.1;
 /// Slowest decay that is told from none.
 const LEAST_PER_S: f64 = 1e-12;
@@ -51,7 +51,7 @@ struct Lit {
 #[derive(Clone, Debug)]
 pub struct Yearly {
     supply: Supply,
-    /// Where loads are priced: at half of the energy that a capacitor holds between the two voltages.
+    /// State at which loads are priced: at half of the energy that a capacitor holds between the two voltages.
     middle: State,
     knots: [State; KNOTS],
     /// Their energies, counted from empty, and what leaks there.
@@ -103,7 +103,7 @@ impl Yearly {
         }
     }
 
-    /// The figures.
+    /// Figures of the supply, as it was built.
     #[must_use]
     pub fn config(&self) -> &SupplyConfig {
         self.supply.config()
@@ -127,7 +127,7 @@ impl Yearly {
         }
     }
 
-    /// Whether the closed loop itself keeps what a load takes in the store's resistance.
+    /// True if the closed loop itself keeps what a load takes in the store's resistance.
     #[must_use]
     pub fn keeps_reserve(&self) -> bool {
         self.supply.is_plain()
@@ -141,8 +141,8 @@ impl Yearly {
         supply
     }
 
-    /// What the store gives at its middle voltage for loads at rails, the electronics' own consumption included and what
-    /// it leaks left out; `output` is a share of the output's efficiency.
+    /// Power that the store gives at its middle voltage for loads at rails, the electronics' own consumption included
+    /// and what it leaks left out; `output` is a share of the output's efficiency.
     #[must_use]
     pub fn given_w(&self, loads: &[(f64, f64)], output: f64) -> Vec<f64> {
         let mut at_rails = Rails::default();
@@ -156,8 +156,8 @@ impl Yearly {
         loads.iter().map(given).collect()
     }
 
-    /// What must be left in the store above the cut-off so that its terminal does not fall to that under loads at rails;
-    /// infinite where a full one does not carry them.
+    /// Energy that must be left in the store above the cut-off so that its terminal does not fall to that under loads
+    /// at rails; infinite where a full one does not carry them.
     #[must_use]
     pub fn reserve_j(&self, loads: &[(f64, f64)]) -> Vec<f64> {
         let mut at_rails = Rails::default();
@@ -249,7 +249,7 @@ impl Yearly {
         year.days.iter().map(day_low).collect()
     }
 
-    /// How long the full store lasts without light under a load, down to an energy above the cut-off.
+    /// Time for which the full store lasts without light under a load, down to an energy above the cut-off.
     #[must_use]
     pub fn dark_s(&self, given_w: f64, down_to_j: f64) -> f64 {
         let out_w = self.outflows_w(given_w);
@@ -306,7 +306,7 @@ fn load(vcc_w: f64) -> Load {
     Load { vcc_w, store_w: 0.0 }
 }
 
-/// What leaves the terminal for a load: in the resistance, into the output, to the electronics.
+/// Powers that leave the terminal for a load: in the resistance, into the output, to the electronics.
 fn drawn(supply: &Supply, x: &State, rail_w: f64) -> [f64; 3] {
     let q = supply.net(Mode::default(), &[load(rail_w).always()], &Light::default()).all_rates(x).1;
     [q[1], q[4], q[6]]
@@ -331,7 +331,7 @@ impl Rails {
 /// A store under a load: its outflow is a broken line over the energy, so each piece is an exponential. The exact flow
 /// of one state: two stores never overtake each other.
 struct Flow {
-    /// Where each piece begins, and the last ends.
+    /// Bounds of the pieces: where each begins, and the last ends.
     edges: Vec<f64>,
     /// Outflow where it begins, and how that grows.
     outflow: Vec<f64>,
@@ -412,8 +412,8 @@ impl Flow {
 }
 
 impl Yearly {
-    /// What leaves the store at each knot under a load for which it gives so much at its middle voltage, its leakage
-    /// included. Less than the electronics' own is drawn by nothing, but the scale of loads has it.
+    /// Power that leaves the store at each knot under a load for which it gives so much at its middle voltage, its
+    /// leakage included. Less than the electronics' own is drawn by nothing, but the scale of loads has it.
     fn outflows_w(&self, given_w: f64) -> [f64; KNOTS] {
         let supply = self.at_rail(RAIL_V);
         let sum = |x: &State, rail_w: f64| drawn(&supply, x, rail_w).iter().sum::<f64>();

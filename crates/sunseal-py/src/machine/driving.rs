@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How runs of a machine are driven: goals, slices between which Python is asked, and what was to be looked at behind.
+//! Driving of a machine's runs: goals, slices between which Python is asked, and what was to be looked at behind.
 
 use super::*;
 
@@ -110,7 +110,7 @@ impl Machine {
         }
     }
 
-    /// What the program asked of its radio or its coprocessors that cannot be.
+    /// Refuses what the program asked of its radio or its coprocessors that cannot be.
     pub(super) fn check_parts(&self) -> PyResult<()> {
         let problem = self.radio().and_then(RadioHandle::problem);
         problem.map_or(Ok(()), |reason| Err(refuse(reason)))?;

@@ -67,7 +67,7 @@ pub(super) const CARRIER_SENSE_DBM: [[[f64; 4]; 8]; 2] = [
     ],
 ];
 
-/// MAGN_TARGET (register AGCCTRL2).
+/// Target of the amplification, MAGN_TARGET (register AGCCTRL2).
 pub(super) const MAGN_TARGET_DB: [f64; 8] = [24.0, 27.0, 30.0, 33.0, 36.0, 38.0, 40.0, 42.0];
 
 /// RSSI_offset by data rate in baud (SWRS040C, page 35, table 25).

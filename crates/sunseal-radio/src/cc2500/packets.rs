@@ -15,7 +15,7 @@ impl Chip {
         port.next_sync(self.tuning(), self.listening_since, self.searched, self.lock_bytes())
     }
 
-    /// Whether these are all bytes of a packet from the medium.
+    /// True if these are all bytes of a packet from the medium.
     pub(super) fn whole(&self, packet: &[u8]) -> bool {
         match packet.first() {
             None => false,

@@ -23,7 +23,7 @@ const SLEEP_MIN: u64 = 385;
 /// RX_TIME: the timer never ends reception.
 const FOR_EVER: u8 = 7;
 
-/// What the two timers are at.
+/// State of the two timers.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Wor {
     /// SWOR was strobed; it counts from the end of the access on.
@@ -34,9 +34,9 @@ pub(super) struct Wor {
     event1: Option<Picos>,
     /// Since the last sleep there was an Event 0, an Event 1.
     seen: (bool, bool),
-    /// When RX ends without synchronisation word.
+    /// Time at which RX ends without synchronisation word.
     deadline: Option<Picos>,
-    /// When the first carrier sense is valid that may end RX.
+    /// Time at which the first carrier sense is valid that may end RX.
     sense: Option<Picos>,
     /// From the end of the last RX or TX on, of four.
     calibrated: u8,
@@ -135,7 +135,7 @@ impl Chip {
         (self.wor.timer, self.wor.event1) = (None, None);
     }
 
-    /// What wake-on-radio does next where nothing else is under way.
+    /// Time of what wake-on-radio does next where nothing else is under way.
     pub(super) fn wor_event(&self) -> Option<Picos> {
         match self.state {
             State::Sleep if !self.selected => self.wor.timer.map(|(_, event0)| event0),
@@ -210,7 +210,7 @@ impl Chip {
         self.wor.carrier.is_some_and(|(on, off)| on <= from && to <= off)
     }
 
-    /// When RX may end by itself.
+    /// Time at which RX may end by itself.
     pub(super) fn rx_ends(&self) -> Option<Picos> {
         let waiting = self.receiving.is_none();
         [self.wor.deadline, self.wor.sense].into_iter().flatten().min().filter(|_| waiting)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the chips' tests share: a program's view of a chip, at one byte in four microseconds.
+//! Bench that the chips' tests share: a program's view of a chip, at one byte in four microseconds.
 #![allow(dead_code, reason = "each test file uses its share")]
 
 use std::path::{Path, PathBuf};
@@ -165,7 +165,7 @@ pub fn goes_on_alike(
     );
 }
 
-/// What is left of a chip whose supply goes after so long and comes back at another time.
+/// State that is left of a chip whose supply goes after so long and comes back at another time.
 pub fn left_after(mut b: Bench, us: u128) -> Vec<u8> {
     b.wait_us(us);
     b.sound();
@@ -189,7 +189,7 @@ pub fn loses_the_same_whenever(ready: impl Fn(Option<&Medium>, u16) -> Bench, st
     assert_ne!(told, listening(400), "what was on the air is told from silence");
 }
 
-/// What a CC2420 or CC2520 is told by its driver's strobes and the first byte in front of a frame.
+/// Strobes of a CC2420's or CC2520's driver, and the first byte in front of a frame.
 pub struct Strobes {
     pub listen: u8,
     pub load: u8,
@@ -258,7 +258,7 @@ pub fn survives(
     assert_eq!(b.chip.state(), "off");
 }
 
-/// What is said of a chip behind `does`, which it or its model cannot.
+/// Sentence about a chip behind `does`, which it or its model cannot.
 pub fn problem(mut b: Bench, does: impl FnOnce(&mut Bench)) -> String {
     does(&mut b);
     b.radio.problem().expect("it should have been refused")

@@ -41,7 +41,7 @@ PERIOD_NS = 20.0
 """50 MHz, the clock of the report's board; all but leakage is the same at any other."""
 BLOCKS = 8
 SLEW_NS = 0.12
-"""Of an input that no cell of the core drives, and of the clock."""
+"""Slew of an input that no cell of the core drives, and of the clock."""
 RENT = 0.6
 """Rent's exponent of random logic (Donath 1979: 0.5 to 0.75)."""
 FILL = 0.7
@@ -107,7 +107,7 @@ class Table:
         return cls(tuple(x), tuple(y), np.array(flat).reshape(len(x), max(len(y), 1)))
 
     def at(self, x: float, y: float = 0.0) -> float:
-        """Interpolate."""
+        """Interpolate between the printed points."""
         rows = [float(np.interp(x, self.x, column)) for column in self.values.T]
         return rows[0] if not self.y else float(np.interp(y, self.y, rows))
 
@@ -123,9 +123,9 @@ class Cell:
     outputs: tuple[str, ...]
     clock: str | None
     passive: Mapping[str, tuple[Table, Table]]
-    """Of an input's rise and fall."""
+    """Energies of an input's rise and fall."""
     active: Mapping[str, tuple[tuple[str, Table, Table], ...]]
-    """Of an output's rise and fall, by the input that led to it."""
+    """Energies of an output's rise and fall, by the input that led to it."""
     slew: Mapping[str, tuple[Table, ...]]
 
 
@@ -271,7 +271,7 @@ PARTS = ("switching", "internal", "clock", "leakage")
 
 @dataclass(frozen=True)
 class Energy:
-    """What a core takes for so many bytes in a library."""
+    """Energy of a core for so many bytes in a library of cells."""
 
     design: str
     library: str
@@ -287,7 +287,7 @@ class Energy:
 
     @property
     def energy_j(self) -> float:
-        """Return the sum."""
+        """Return the sum of its parts."""
         return sum(self.parts_j.values())
 
     def to_dict(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Design:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """What it is built for, of `TARGETS`."""
+        """Return the targets that it is built for, of `TARGETS`."""
         return ("ice40" if self.ice40 else "spartan3e", *(("gates",) if self.gates else ()))
 
 
@@ -219,7 +219,7 @@ def judged(rows: Sequence[Row]) -> Verdict:
 
 
 def meets(row: Row) -> bool | None:
-    """Whether a row meets its goal; None where it has none."""
+    """Tell whether a row meets its goal; None where it has none."""
     if row["goal"] is None:
         return None
     return bool(row["value"] >= row["goal"] if row["unit"] == "freq_hz" else row["value"] <= row["goal"])

@@ -53,7 +53,7 @@ class Law:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Least and greatest factor from the estimate to the slices of a design that it was not fitted to."""
+        """Factors by which the estimate is multiplied at least and at most to give a held-out design's slices."""
         return 1 / (1 + max(self.errors_rel.values())), 1 / (1 + min(self.errors_rel.values()))
 
     def told(self, slices: float) -> str:

@@ -32,7 +32,7 @@ def completion_command(
 
 
 def boards(incomplete: str) -> list[str]:
-    """Offer the boards."""
+    """Offer the names of the boards."""
     from sunseal.boards import names
 
     return [name for name in names("boards") if name.startswith(incomplete)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Where every command writes: answers to standard output, the rest to standard error."""
+"""Streams to which every command writes: answers to standard output, the rest to standard error."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Screen:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person looks at it."""
+        """Tell whether a person looks at it."""
         return self.console.is_terminal
 
     def use(self, live: Live | None = None) -> None:
@@ -213,7 +213,7 @@ def report(module: str) -> Any:
 
 @request
 class Output:
-    """How an answer is given: as a table or as JSON, and with a page and a figure in files."""
+    """Forms in which an answer is given: as a table or as JSON, and with a page and a figure in files."""
 
     report: Path | None = asked(REPORT, default=None)
     figure: Path | None = asked(FIGURE, default=None)

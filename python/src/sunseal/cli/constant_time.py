@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`sunseal constant-time`."""
+"""Command `sunseal constant-time`, its options and its answer."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -17,9 +18,10 @@ from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
-    from sunseal import coupon_rate
+    from sunseal import coupon_rate, coupon_recovery
     from sunseal.measurement import coupon, precomputable
     from sunseal.measurement.leakage import Leakage
+    from sunseal.measurement.noise import Fit
     from sunseal.measurement.randomness import Randomness
     from sunseal.planner.breakeven import BreakEven
 
@@ -116,7 +118,7 @@ STORE = {
     "wipe": "wiping",
     "use": "claim, reading, check, wiping",
 }
-"""What the functions of a store's medium do."""
+"""Words for what the functions of a store's medium do."""
 
 
 def _show_metrics(found: list[coupon.Metrics]) -> None:
@@ -194,8 +196,31 @@ def _show_rates(found: coupon_rate.Rates) -> None:
     out.print(table)
     for kind, at in found.inflection_w.items():
         out.print(f"E/D, {coupon_rate.TITLES[kind]}: {units.show(at, 'W')} harvested")
+
+
+@coupon_app.command("recovery")
+@spread
+def recovery_command(asked: requests.Recoveries, output: Output) -> None:
+    """Play a node whose light was taken away and comes back: time and joules to its first answer.
+
+    With the coupons that its memory has kept, and with none left, over the size of its store: section 3.5.1 of
+    Suslowicz 2017 from the closed loop, on the MSP430FR5994.
+    """
+    from sunseal import coupon_recovery
+
+    asked.courses = output.report is not None
+    found = coupon_recovery.recoveries(**vars(asked))
+    output.draw(found.chart, lambda: coupon_recovery.page(found))
+    answer("coupon-recovery", output.as_json, found.as_json, lambda: _show_recoveries(found))
+
+
+def _show_recoveries(found: coupon_recovery.Recoveries) -> None:
+    out.print(
+        f"ECDSA P-256, {found.board}, {found.freq_hz / 1e6:.3g} MHz, {found.vcc_v:g} V, {found.power_set}; "
+        f"{units.show(found.harvested_w, 'W', 3)} of light on a store at {found.starved_v:g} V"
+    )
     for told in found.recoveries:
-        out.print(f"{units.show(told.harvested_w, 'W')} after starvation, {told.sentence}")
+        out.print(told.sentence)
 
 
 @coupon_app.command("breakeven")
@@ -293,16 +318,34 @@ def _show_leakage(found: Leakage) -> None:
 @coupon_app.command("randomness")
 @spread
 def randomness_command(
-    asked: requests.Randomness, recordings: requests.Recorded, files: VerdictFiles, as_json: Json = False
+    asked: requests.Randomness,
+    recordings: requests.Recorded,
+    fitted: requests.Fitted,
+    files: VerdictFiles,
+    save: Annotated[Path | None, typer.Option("--save", help="Where --fit writes a model that holds.")] = None,
+    as_json: Json = False,
 ) -> None:
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
 
     The board's own firmware runs, start after start. A simulated source proves the code and not the silicon: a chip's
-    recordings are judged with --raw, --restarts and --values. Exit status 1: a claim does not hold or a test fails; 3:
-    nothing is claimed of a recording, or it is too short for a test.
+    recordings are judged with --raw, --restarts and --values. --fit makes a model of one, --model plays it. Exit
+    status 1: a claim does not hold, a test fails, or what a model foretells of the other half of its recording is not
+    so; 3: nothing is claimed of a recording, or it is too short for a test.
     """
-    from sunseal.measurement import randomness
+    from sunseal.measurement import noise, randomness
 
+    if fitted.recordings:
+        if recordings != requests.Recorded() or asked != requests.Randomness():
+            raise SunsealError(
+                "--fit makes a model and judges nothing else: leave all but --start-bytes and --save away"
+            )
+        made = noise.fitted(**vars(fitted))
+        if save is not None and made.judged.passed:
+            save.write_text(made.toml(), encoding="utf-8")
+        judge("coupon-noise", made.judged, as_json, made.as_json, lambda: _show_fit(made), files)
+        return
+    if save is not None or fitted.start_bytes is not None:
+        raise SunsealError("--save and --start-bytes go with --fit")
     if recordings.raw or recordings.over_restarts or recordings.output:
         if asked.generators or asked.bits is not None:
             raise SunsealError("recordings have no generator of a board: leave --generator and --bits away")
@@ -313,6 +356,16 @@ def randomness_command(
         with bar(as_json, "starts") as asked.heard:
             found = randomness.randomness(**vars(asked))
     judge("coupon-randomness", found.judged, as_json, found.as_json, lambda: _show_randomness(found), files)
+
+
+def _show_fit(made: Fit) -> None:
+    out.print(escape(made.sentence), style="bold")
+    table = Table("not fitted", "by the model", "in the half that judges", "", box=None)
+    for f in made.foretold:
+        table.add_row(f.name, f"{f.model:.4g}", f"{f.seen:.4g}", "" if f.holds else "[bold red]differs[/]")
+    out.print(table)
+    for remark in made.remarks:
+        out.print(escape(remark), style="dim")
 
 
 def _show_randomness(found: Randomness) -> None:

@@ -36,7 +36,7 @@ def loaded(image: Path, board: str, variant: Sequence[str], adc_v: Mapping[int, 
 
 @request
 class Recorded:
-    """What of a run is recorded, and what drives its pins."""
+    """Recorders of a run, and what drives its pins."""
 
     elf: Path = asked(
         "",

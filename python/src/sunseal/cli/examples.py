@@ -126,6 +126,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "coupon metrics": (("What each kind costs ahead, at run time, and in the store", "--board msp432p401r-launchpad"),),
     "coupon rate": (("Signatures per second over harvested power", "--figure rate.svg"),),
+    "coupon recovery": (("The first answer after a week of darkness, over the store", "--figure recovery.svg"),),
     "coupon breakeven": (
         ("Do coupons pay over a year, under 200 answers a day", "--demand 200"),
         ("In your scenario's light, for one axis alone", "scenario.toml --axis light"),
@@ -134,6 +135,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "coupon randomness": (
         ("One of the board's generators", "--generator sram_sha256"),
         ("A chip's own samples, a byte each", "--raw noise.bin --width 8 --claim 0.5"),
+        ("A model of your memory's start-up dumps", "--fit warm@22C --fit cold@-18C --save mine.toml"),
     ),
     "send": (("Blocks to a node that encrypts by its FPGA", "blocks.txt --board mica2-fpga-up5k"),),
     "hdl size": (("The coprocessor on its iCE40", "coprocessor-parallel-up5k --target ice40"),),
@@ -165,7 +167,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "completion": (('In ~/.bashrc: eval "$(sunseal completion bash)"', "bash"),),
     "man": (("Then `man sunseal-measure`", "~/.local/share/man/man1"),),
 }
-"""Of a command, by its path: what is asked, and the arguments that ask it."""
+"""Examples of a command, by its path: what is asked, and the arguments that ask it."""
 
 
 def lines(path: str) -> list[tuple[str, str]]:

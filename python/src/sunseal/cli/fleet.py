@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`sunseal fleet`."""
+"""Command `sunseal fleet`, its options and its answer."""
 
 from __future__ import annotations
 

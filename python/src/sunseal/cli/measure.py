@@ -101,7 +101,7 @@ def _measure_calls(asked: requests.Measure, call: str, repeat: int, as_json: boo
         raise SunsealError(
             f"`{wrong}` cannot stand beside `--call`, which measures from a function's entry to its return"
         )
-    how = {name: getattr(asked, name) for name in ("board", "freq_hz", "vcc_v", "power", "timing", "adc_v")}
+    how = {name: getattr(asked, name) for name in ("board", "freq_hz", "vcc_v", "power", "timing", "adc_v", "allow")}
     with counting(as_json, label(asked)):
         found = calling.measure_calls(asked.elf, call, start=start, repeat=repeat, **how)
     for lint in found.lints:

@@ -24,9 +24,9 @@ WHAT = (
     ("test_node.py, pytest.ini", "a test in the simulator"),
     ("README.md", "how to go on"),
 )
-"""What the folder holds, for people."""
+"""Files that the folder holds, explained for people."""
 TAKEN = ("main.c", "board.h, board.c")
-"""What of it a folder for somebody else's program does without."""
+"""Files of it that a folder for somebody else's program does without."""
 
 
 @spread

@@ -108,7 +108,7 @@ def _show_checked(checked: part_files.Checked) -> None:
 
 @request
 class Fit:
-    """What was measured of a part, and what its curve does not tell."""
+    """Measurements of a part, and what its curve does not tell."""
 
     file: Path = asked("", "time_s,voltage_v,current_a or voltage_v,current_a.", Path, metavar="MEASURED.csv")
     name: str | None = asked("--name", "What the part is called; else as the file.", default=None)
@@ -135,7 +135,7 @@ class Fit:
     to: Path | None = asked("--out", "Write the part's file here; else it is printed.", Path, called="to", default=None)
 
     def fitted(self) -> part_fitting.Fit:
-        """Fit the part."""
+        """Fit the part's figures to what was measured."""
         from sunseal import part_fitting
 
         measured = part_fitting.read(self.file)

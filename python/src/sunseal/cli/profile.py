@@ -79,7 +79,7 @@ def _cover(path: Path, asked: requests.Operation) -> None:
     if asked.elf is None:
         raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
     writable(path, (".info", ".lcov"))
-    m = Machine(asked.board, asked.elf, adc_v=asked.adc_v)
+    m = Machine(asked.board, asked.elf, timing=asked.switches, adc_v=asked.adc_v)
     if asked.window is not None:
         m.run(until=asked.window[0])
     measuring.write_atomic(path, m.coverage(asked.window[1] if asked.window else None))

@@ -18,7 +18,7 @@ from rich.markup import escape
 
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
-from sunseal.asking import BOARD, FOR, SEED, VCC, adc_channel, asked, once, request
+from sunseal.asking import ALLOW, BOARD, FOR, SEED, VCC, adc_channel, asked, once, request
 from sunseal.cli.console import Json, err, print_json, writable
 from sunseal.cli.spread import given_of, spread
 from sunseal.errors import SunsealError
@@ -30,18 +30,18 @@ LOOK_S = 0.02
 """Between two looks at the keyboard of a program that stands still."""
 
 OFF_S = 1.0
-"""How long the supply stays away after each loss that a debugger asks for."""
+"""Time for which the supply stays away after each loss that a debugger asks for."""
 
 LINGER_S = 1.0
-"""How long the last words wait in the pseudo-terminal for their reader, and a program for the next terminal."""
+"""Time for which the last words wait in the pseudo-terminal for their reader, and a program for the next terminal."""
 
 PENDING_BYTES = 4096
-"""What is kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
+"""Bytes that are kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
 
 
 @request
 class Ends:
-    """Where a run ends, and with which status."""
+    """Places where a run ends, and the status of each."""
 
     within: float | None = asked(FOR, default=None)
     until: Sequence[str] = asked(
@@ -74,7 +74,7 @@ class Line:
 
 @request
 class Inputs:
-    """What is connected to the board."""
+    """Inputs that are connected to the board."""
 
     adc: Sequence[str] = asked(
         "--adc", "CHANNEL=1.2V or CHANNEL=FILE.csv (seconds, volts). Repeatable.", list[str], default=()
@@ -154,7 +154,7 @@ class Records:
 
 @request
 class Supply:
-    """What feeds the board, and whose coefficients weigh it."""
+    """Supply that feeds the board, and the power set that weighs it."""
 
     scenario: Path | None = asked(
         "--supply",
@@ -166,6 +166,7 @@ class Supply:
     )
     vcc_v: float | None = asked(VCC, default=None)
     power: str | None = asked("--power", "Power set for the joules.", default=None)
+    allow: Sequence[str] = asked(ALLOW, default=())
 
 
 @spread
@@ -248,7 +249,16 @@ def _on_a_bench(
 ) -> None:
     from sunseal.running import Bench
 
-    bench = Bench(board, elf, uart=line.uart, baud=line.baud, power=supply.power, vcc_v=supply.vcc_v, seed=seed or 0)
+    bench = Bench(
+        board,
+        elf,
+        uart=line.uart,
+        baud=line.baud,
+        power=supply.power,
+        vcc_v=supply.vcc_v,
+        seed=seed or 0,
+        allow=supply.allow,
+    )
     inputs.connect(bench)
     if ends.status is not None:
         bench.machine.address(ends.status)
@@ -504,7 +514,8 @@ STANDARD_BAUD = (
 )  # fmt: skip
 """Rates that terminals and other chips can be set to."""
 MOST_OFF = 0.03
-"""How far a rate may be from one of them: a receiver samples the tenth bit half a bit, 5 %, from its edge."""
+"""Largest error of a rate that a terminal still reads: a receiver samples the tenth bit half a bit, 5 %, from its
+edge."""
 
 
 def _tell_rate(bench: Bench, name: str, baud: int | None) -> None:
@@ -604,7 +615,7 @@ class _Line:
         # While this end were open here as well, nobody could be seen to close it.
         os.close(slave)
         self.opened = False
-        """Whether a terminal program has ever been there."""
+        """True if a terminal program has ever been there."""
         self._gone_s: float | None = None
         self._kept = bytearray()
         self._poll = select.poll()

@@ -23,6 +23,13 @@ def send_command(
     variant: Annotated[list[str] | None, VARIANT] = None,
     loss: Annotated[float, typer.Option("--loss", help="Share of the frames that are lost, 0 to 1.")] = 0.0,
     distance_m: Annotated[float, typer.Option("--distance", help="Between the motes, in metres.")] = 10.0,
+    packet_bytes: Annotated[
+        int, typer.Option("--packet", help="Bytes of a packet, 8 to 48 in eights; more than 8 with --window.")
+    ] = 8,
+    window: Annotated[
+        int,
+        typer.Option("--window", help="Packets that go before an ACK is asked for; 0 is the report's stop-and-wait."),
+    ] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of the losses.")] = 1,
     as_json: Json = False,
 ) -> None:
@@ -33,7 +40,17 @@ def send_command(
     """
     from sunseal import base
 
-    sent = base.send(path, cipher, board, tuple(variant or ()), seed=seed, frame_loss=loss, distance_m=distance_m)
+    sent = base.send(
+        path,
+        cipher,
+        board,
+        tuple(variant or ()),
+        seed=seed,
+        frame_loss=loss,
+        distance_m=distance_m,
+        packet_bytes=packet_bytes,
+        window=window,
+    )
     answer("send", as_json, sent.to_dict, lambda: _show(sent), int(not sent.valid))
 
 
@@ -50,5 +67,6 @@ def _show(sent: object) -> None:
     out.print(
         f"{agree} of {len(sent.blocks())} blocks agree with an independent implementation of {sent.cipher}; "
         f"encrypted by {place} in {units.show(sent.encrypting_s, 's')}, all in {units.show(sent.time_s, 's')}, "
-        f"{sent.packets} packets from the host, {sent.retries} of them sent again"
+        f"{sent.packets} packets from the host, {sent.retries} of them sent again; the node took "
+        f"{units.show(sent.node_j, 'J')}, {units.show(sent.node_radio_j, 'J')} of it its radio"
     )

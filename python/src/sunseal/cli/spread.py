@@ -21,11 +21,11 @@ NOTHING = inspect.Parameter.empty
 
 
 class Place(NamedTuple):
-    """Where a parameter of a command goes to in a group."""
+    """Place that a parameter of a command goes to in a group."""
 
     field: str
     key: str | None
-    """Of the field's table."""
+    """Key of the field's table, if it has one."""
     read: Callable[[Any], Any] | None
     parameter: inspect.Parameter
 

@@ -152,7 +152,7 @@ def import_command(
 
 @request
 class Integral:
-    """What is taken off a recording's power, and added to it."""
+    """Corrections that are taken off a recording's power, and added to it."""
 
     begin: float | None = asked("--from", "Begin of the one window, in the recording's seconds.", float, default=None)
     end: float | None = asked("--to", "End of the one window.", float, called="end", default=None)

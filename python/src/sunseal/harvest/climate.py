@@ -44,14 +44,14 @@ class Climate:
     frame: pd.DataFrame
     """ghi, dni, dhi or poa_global [W/m2], temp_air [degC], wind_speed [m/s]; indexed by where the hour begins, UTC."""
     middle_s: float
-    """Where in an hour the sun stood that the figures belong to."""
+    """Moment of an hour at which the sun stood that the figures belong to."""
     latitude: float
     longitude: float
     altitude_m: float
     form: str
     source: str
     typical: bool
-    """Whether the months are of different years."""
+    """True if the months are of different years."""
 
 
 def read(path: Path) -> Climate:
@@ -268,13 +268,13 @@ def _of_light(time_s: Array, light: Array, cell_c: Array, panel: Panel, about: d
 
 @dataclass(frozen=True)
 class Light:
-    """What a kind of indoor light is to the eye and to a silicon cell."""
+    """Kind of indoor light, to the eye and to a silicon cell."""
 
     name: str
     efficacy_lm_w: float
     """Luminous efficacy of its radiation between 380 nm and 780 nm: lux for a watt on a square metre."""
     mismatch: float
-    """What a watt of it gives in a silicon cell, to a watt of the sun's AM 1.5 global spectrum."""
+    """Current that a watt of it gives in a silicon cell, to that of a watt of the sun's AM 1.5 global spectrum."""
 
     def irradiance_w_m2(self, lux: float | Array) -> Any:
         """Turn illuminance into irradiance."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What harvesters recorded, as the engine takes it: power, curves over a grid of voltages, or cells.
+"""Recordings of harvesters, as the engine takes it: power, curves over a grid of voltages, or cells.
 
 Readers for Shepherd HDF5, IVonne's `.iv`, Ekho and SIREN; writers of the engine's CSV and of Shepherd HDF5.
 """
@@ -28,7 +28,7 @@ EKHO_POINTS, EKHO_STEP_V = 65, 0.12085189123076923
 """Points of a curve, and the step of their voltages (Ekho, code/record/pc/surface_render.cpp)."""
 SHEPHERD_RAW_MAX = 2**31
 CELL = ["photocurrent_a", "saturation_a", "series_ohm", "shunt_ohm", "n_ns_vth_v", "saturation_2_a", "n_ns_vth_2_v"]
-"""Of a cell of two diodes, as `[harvest] trace` heads them."""
+"""Columns of a cell of two diodes, as `[harvest] trace` heads them."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Harvested:
     """The figures of `CELL`, or the first five: a row for each stretch."""
     provenance: dict[str, str] = field(default_factory=dict)
     light: Array = field(default_factory=lambda: np.empty(0))
-    """What fell on a panel in each stretch, where this was computed of it: W/m2, or lux of a panel told in it."""
+    """Light on a panel in each stretch, where the harvest was computed of it: W/m2, or lux of a panel told in it."""
 
     @property
     def energy_j(self) -> float:
-        """What the maximum power point gives over the whole time."""
+        """Integrate what the maximum power point gives over the whole time."""
         return float((self.power_w * np.diff(self.time_s)).sum())
 
     @property

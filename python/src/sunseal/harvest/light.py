@@ -8,6 +8,8 @@ what it gives of the light is the engine's law.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
+import importlib.util
 import json
 import math
 import re
@@ -146,14 +148,16 @@ def month_day(text: str) -> tuple[int, int]:
 
 def weather_path(name: str) -> Path:
     """Find a weather file: one that pvlib ships, or one here."""
-    import pvlib
-
-    for folder in (Path(pvlib.__file__).parent / "data", Path.cwd()):
+    # To import pvlib takes a second, which light from the cache need not wait for.
+    found = importlib.util.find_spec("pvlib")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("No module named 'pvlib'", name="pvlib")
+    for folder in (Path(found.origin).parent / "data", Path.cwd()):
         if (folder / name).is_file():
             return folder / name
     raise SunsealError(
         f"the weather file `{name}` is neither in pvlib's package nor here",
-        hint=f"pvlib {pvlib.__version__} ships {DEFAULT_WEATHER}",
+        hint=f"pvlib {importlib.metadata.version('pvlib')} ships {DEFAULT_WEATHER}",
     )
 
 

@@ -22,7 +22,7 @@ SHARED = {
     "armv7em": ("crt0.S", "memory.S", "aeabi_div.S"),
     "avr": ("crt0.S", "memory.S"),
 }
-"""What of firmware/runtime each core's programs are built with."""
+"""Files of firmware/runtime that each core's programs are built with."""
 
 SLEEP = {
     "msp430": "LPM3_bits /* ACLK's timers run on; LPM0_bits: SMCLK's, too. Handlers are WAKING_ISR */",

@@ -46,7 +46,7 @@ class Block:
     registers: list[Register]
     bits: dict[str, int]
     names: str = ""
-    """What else makers' headers call by name here (`maker_headers` reads it)."""
+    """Further names that makers' headers have here (`maker_headers` reads it)."""
     base: int = 0
     fields: dict[str, list[int]] = field(default_factory=dict)
     """Fields by their names: at which bit, of how many values."""

@@ -27,7 +27,7 @@ from sunseal.kit.chips import Block, ChipError, Register
 INTRINSICS = Path(__file__).resolve().parent / "templates" / "msp430_intrinsics.h"
 CMSIS = INTRINSICS.parent / "cmsis_core.h"
 OLD_NAMES = {"msp430f1611": "msp430x16x.h", "msp430f5438a": "msp430x54xA.h"}
-"""What programs of before 2010 include instead."""
+"""Headers that programs of before 2010 include instead."""
 
 
 def items(block: Block) -> Iterator[tuple[str, int | str | Register | range]]:
@@ -66,7 +66,7 @@ def _value(told: str, i: int) -> int | str | range:
 
 
 def _counted(form: str) -> list[str]:
-    """Write out `ADC12IFG[0-15]`."""
+    """Write out a counted name such as `ADC12IFG[0-15]`."""
     if several := re.fullmatch(r"(\w*)\[(\d+)-(\d+)\](\w*)", form):
         return [f"{several[1]}{i}{several[4]}" for i in range(int(several[2]), int(several[3]) + 1)]
     return [form]

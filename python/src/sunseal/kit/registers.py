@@ -171,7 +171,8 @@ def link_script(name: str) -> str:
 
 
 PERSISTENT = ".persistent .persistent.* .TI.persistent .nv .nv.* .nv_vars .fram_vars"
-"""What msp430-gcc, TI's compiler and runtimes for intermittent computing call variables that outlast the supply."""
+"""Sections in which msp430-gcc, TI's compiler and runtimes for intermittent computing put variables that outlast the
+supply."""
 
 
 def _with_foreign(sections: str, fram: bool) -> str:

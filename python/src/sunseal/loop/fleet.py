@@ -36,7 +36,7 @@ DAY_S = 86_400.0
 PIECE = 64
 """Nodes of one piece: a second or two of work for a year."""
 MEASURED_S = 1800.0
-"""How long the closed loop plays to measure a profile."""
+"""Time for which the closed loop plays to measure a profile."""
 
 Heard = Callable[[int, int], None]
 """Nodes done, of all."""
@@ -52,7 +52,7 @@ class Task:
     energy_j: float
     time_s: float
     gate_j: float
-    """What the store must hold above the cut-off before the node begins (Mane 2014, equation 6.1)."""
+    """Energy that the store must hold above the cut-off before the node begins (Mane 2014, equation 6.1)."""
     deadline_s: float | None = None
     """Up to when it must be done after it fell due to be done in time; None: until it falls due again."""
 
@@ -68,7 +68,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Coupons:
-    """What of a task is done ahead and kept, and when (`sunseal_node::CouponProfile`)."""
+    """Part of a task that is done ahead and kept, and when (`sunseal_node::CouponProfile`)."""
 
     slots: int
     make: Work
@@ -77,7 +77,7 @@ class Coupons:
     refill_above_v: float | None = None
     """From where on the store has a surplus; None: as a node's program without `[node.coupons]`."""
     ready: int = 0
-    """How many there are at the beginning."""
+    """Number of coupons at the beginning."""
     task: int = 0
 
 
@@ -98,7 +98,7 @@ class NodeProfile:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> NodeProfile:
-        """Read `to_dict`'s shape."""
+        """Read the shape that `to_dict` returns."""
         coupons = told.get("coupons")
         if coupons is not None:
             works = {key: Work(**coupons[key]) for key in ("make", "from_coupon")}
@@ -235,7 +235,8 @@ def _config(told: Mapping[str, Any], image: bytes) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Spread:
-    """How a quantity differs over the nodes: `fixed`, `uniform` between two, `normal` (mean, deviation), `choice`."""
+    """Distribution of a quantity over the nodes: `fixed`, `uniform` between two, `normal` (mean, deviation),
+    `choice`."""
 
     kind: str
     values: tuple[float, ...]
@@ -258,7 +259,7 @@ class Spread:
         return cls(kind, tuple(float(v) for v in values))
 
     def draw(self, random: np.random.Generator, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Draw `count` values."""
+        """Draw `count` values, a node each."""
         a = self.values
         if self.kind == "uniform":
             return random.uniform(a[0], a[1], count)
@@ -290,7 +291,7 @@ class Fleet:
     nodes: list[dict[str, Any]]
     traces: list[Trace]
     provenance: dict[str, str] = field(default_factory=dict)
-    """Where the light is from."""
+    """Origin of the light, as its file tells it."""
 
     @property
     def id(self) -> str:
@@ -506,10 +507,13 @@ def play_one(
     supply: Mapping[str, Any] | None = None,
     light: float = 1.0,
     capacitance_f: float | None = None,
+    again: bool = False,
 ) -> dict[str, Any]:
     """Play one node of a profile and return its fate; `supply` is the table of a scenario, else the board's own.
 
-    Of the board a supply knows only the chip's brown-out.
+    Of the board a supply knows only the chip's brown-out. With `again`, days that leave the store below where they
+    found it are played once more from there, as the next year would be, and the worse of both is returned; `begin_v`
+    of the fate is where that began.
     """
     scenario: dict[str, Any] = {"name": "one node", "board": board, "firmware": "none", "duration_s": 1.0}
     if vcc_v is not None:
@@ -521,7 +525,16 @@ def play_one(
     parsed = _engine.Scenario.from_json(json.dumps(scenario))
     fate: dict[str, Any]
     (fate,) = json.loads(_engine.fleet(boards.library(), parsed, json.dumps(plan), [trace], None))
-    return fate
+    if not again:
+        return fate
+    begin_v = (supply or {}).get("initial_v") or _engine.Supply(boards.library(), parsed).v_on_v
+    fate["begin_v"] = begin_v
+    if fate["v_end_v"] >= begin_v:
+        return fate
+    low = {**(supply or json.loads(parsed.to_json())["supply"]), "initial_v": fate["v_end_v"]}
+    next_fate = play_one(profile, trace, days, board=board, vcc_v=vcc_v, supply=low, light=light,
+                         capacitance_f=capacitance_f) | {"begin_v": fate["v_end_v"]}  # fmt: skip
+    return min(fate, next_fate, key=lambda f: (f["days_survived"], -f["brown_outs"]))
 
 
 def frame(fleet: Fleet, fates: Sequence[Mapping[str, Any]], first: int = 0) -> pd.DataFrame:

@@ -180,7 +180,7 @@ class Heard:
 
     @property
     def kind(self) -> int:
-        """What the frame says it is."""
+        """Kind that the frame says it is."""
         return self.packet[3]
 
     @property
@@ -238,7 +238,7 @@ class Intruder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, where: TracebackType | None) -> None:
-        """Fall silent."""
+        """Fall silent: stop answering."""
         self.socket.close()
 
     def send(self, time_us: int, packet: bytes) -> list[bytes]:

@@ -40,7 +40,7 @@ LOSSES = {
 }
 DIVIDER = "voltage divider"
 DEVICES = "devices"
-"""What the engine calls the prices of devices on buses, whose parts a scenario names."""
+"""Name that the engine has for the prices of devices on buses, whose parts a scenario names."""
 BALANCE_MAX = 1e-6
 TOLD = ("functions", "window", "coupons", "load", "first_cut_s", "repeated", "stuck")
 """Figures that only some runs have."""
@@ -54,7 +54,7 @@ class Played:
     record: dict[str, Any]
     light: harvest.Trace | None
     folder: Path | None = None
-    """Where its file lies, and parts of its own may."""
+    """Folder in which its file lies, and parts of its own may."""
 
     @property
     def hours(self) -> list[float]:
@@ -235,7 +235,7 @@ def sunlight(scenario: Mapping[str, Any], reading: int = 0) -> harvest.Trace | N
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run is kept while it goes, so that it can be gone on with."""
+    """File in which a run is kept while it goes, so that it can be gone on with."""
 
     path: Path
     resume: bool = False
@@ -370,7 +370,7 @@ def duty_scenario(
 
 
 def _stopping(supply: dict[str, Any], weights: measuring.PowerSet, freq_hz: int) -> dict[str, Any]:
-    """Where the store is the rail, the node stops below what its clock needs, as a supervisor would stop it."""
+    """Stop a node whose store is its rail below what its clock needs, as a supervisor would stop it."""
     direct = supply.get("output", "direct") == "direct" and "harvester" not in supply
     if not direct or "v_cut_v" in supply or "supply" in boards.board(weights.board.name):
         return supply
@@ -384,7 +384,7 @@ def _stopping(supply: dict[str, Any], weights: measuring.PowerSet, freq_hz: int)
 
 @dataclass(frozen=True)
 class Duty:
-    """What a node of `duty_scenario` did."""
+    """Outcome of a node of `duty_scenario`."""
 
     workload: str
     operations: int
@@ -392,7 +392,7 @@ class Duty:
     failed: int | None
     """Those of the last life that a status spoke against; None if the node is off at the end."""
     right: bool | None
-    """Whether an independent implementation agrees with the last output; None where there is none, or it is lost."""
+    """True if an independent implementation agrees with the last output; None where there is none, or it is lost."""
     freq_hz: int
     """The clock that the program reached."""
 

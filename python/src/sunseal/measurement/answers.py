@@ -56,7 +56,7 @@ class Answers:
             file.write(json.dumps({"name": name, "answer": answer}) + "\n")
 
     def __len__(self) -> int:
-        """Count the answers."""
+        """Count the answers that there are."""
         return len(self._known)
 
 

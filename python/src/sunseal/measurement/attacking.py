@@ -23,14 +23,14 @@ Values: TypeAlias = "NDArray[np.unsignedinteger[Any]]"
 Told = Callable[[int], object]
 """Hears how many traces were taken so far."""
 ALPHA = 1e-5
-"""How often a t-test over all samples of a trace may err where nothing leaks."""
+"""Rate at which a t-test over all samples of a trace may err where nothing leaks."""
 CHECKED_FIRST, CHECKED_RATIO = 50, 1.2
 """Numbers of traces at which a guess is looked at."""
 SETTLED = 4
 """A guess that has been right from a number of traces on to so many times it is not followed further."""
 VALUES_AT_ONCE = 1 << 22
 COARSE, KEPT = 4000, 1024
-"""Of all guesses of a word, so many go on behind so many traces."""
+"""Numbers of traces of a coarse pass, and of a word's guesses that go on behind it."""
 
 
 def threshold(samples: int, traces: int, alpha: float = ALPHA) -> float:
@@ -91,7 +91,7 @@ class Guessed:
     disclosed_at: int | None
     """From so many traces on the right guess was on top; None where it is not."""
     correlation: float
-    """Of the right guess, at the end."""
+    """Correlation of the right guess, at the end."""
     curve: tuple[tuple[int, float, float], ...]
     """Traces, correlation of the right guess, and of the best of the others."""
 
@@ -178,8 +178,8 @@ def checkpoints(most: int) -> list[int]:
 
 
 Predicted: TypeAlias = "Callable[[dict[str, Any], NDArray[Any]], Values]"
-"""What each guess says that is computed: of what is known of some traces and of guesses, values of shape (traces,
-guesses, secrets)."""
+"""Values that each guess predicts: of what is known of some traces and of guesses, values of shape (traces, guesses,
+secrets)."""
 _Curve: TypeAlias = "list[tuple[int, float, float]]"
 
 
@@ -257,7 +257,7 @@ class Attack:
     steps: tuple[tuple[Guessed, ...], ...]
     """Each builds on the bytes of the one before; after a step that fails there are no more."""
     found: bool
-    """Whether the key of the last step is the right one."""
+    """True if the key of the last step is the right one."""
     traces: int
     """Traces that it had."""
 
@@ -292,7 +292,7 @@ class Attack:
 
 
 _Step: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.uint8]]"
-"""Which bytes of a state change from trace to trace, and what a round adds to each byte."""
+"""Bytes of a state that change from trace to trace, and what a round adds to each byte."""
 
 
 def _into_round(counters: NDArray[np.uint8], steps: Sequence[_Step]) -> NDArray[np.uint8]:
@@ -403,7 +403,7 @@ def _word_guessed(traces: Recording, predicted: Predicted, right: int, name: str
 
 
 DIGIT_BITS = 32
-"""Of a Montgomery product by MPY32, which reduces behind each digit."""
+"""Bits of a digit of a Montgomery product by MPY32, which reduces behind each digit."""
 
 
 def word_of(factor: NDArray[np.uint16], secret: int, word: int, modulus: int | None = None) -> int:

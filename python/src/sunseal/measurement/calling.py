@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -25,7 +25,7 @@ REPEAT_MAX = 1_000_000
 
 @dataclass(frozen=True)
 class Call:
-    """What one call took; `value` is what it gave back, where that is a number or a pointer."""
+    """Cost of one call; `value` is what it gave back, where that is a number or a pointer."""
 
     cycles: int
     time_s: float
@@ -49,9 +49,9 @@ class Calls:
     power_set: str
     calls: tuple[Call, ...]
     typed: bool
-    """Whether arguments and results have the types of debug data; else they are as wide as an `int`."""
+    """True if arguments and results have the types of debug data; else they are as wide as an `int`."""
     written: Mapping[str, bytes]
-    """What the buffers among the arguments hold behind the last call."""
+    """Contents of the buffers among the arguments behind the last call."""
     unchecked: tuple[str, ...]
     assumed: tuple[str, ...]
     lints: tuple[str, ...]
@@ -82,6 +82,7 @@ def measure_calls(
     power: str = boards.DEFAULT_POWER,
     timing: measuring.Timing | None = None,
     adc_v: Mapping[int, float] | None = None,
+    allow: Sequence[str] = (),
 ) -> Calls:
     """Measure calls of a function: `work(10, "text", [16])` is called here, `work` is watched in the program's own run.
 
@@ -97,8 +98,9 @@ def measure_calls(
     if not 1 <= repeat <= REPEAT_MAX:
         raise SunsealError(f"{repeat} repetitions cannot be measured: give 1 to {REPEAT_MAX:,}")
     program = measuring.own(elf, board, None, adc_v)
-    weights = measuring.PowerSet(power, board)
-    machine = Machine(board, program.image, timing=timing, adc_v=adc_v)
+    weights = measuring.PowerSet(power, board, allow)
+    switches = {**(timing or {}), **dict.fromkeys(allow, True)}
+    machine = Machine(board, program.image, timing=switches, adc_v=adc_v)
     name, arguments = _parse(call)
     try:
         machine.address(name)
@@ -168,9 +170,9 @@ class _Walk:
     def __init__(self, machine: Machine, name: str, prototype: Prototype | None, start: str | None) -> None:
         self.machine, self.name = machine, name
         self.resets = machine.resets
-        """When the call began."""
+        """Time at which the call began."""
         self.over = ""
-        """Why there is no next call."""
+        """Reason for which there is no next call."""
         self.result = _kind(prototype.result) if prototype is not None else None
         if start is not None and machine.run(until=start, **_most()).kind != "pc":
             raise SunsealError(f"the program never comes to `{start}`, from where `{name}` was to be measured")
@@ -281,7 +283,7 @@ class _Own(_Walk):
         return self.machine.engine.moment()
 
     def finish(self) -> int | float | None:
-        """Call it."""
+        """Call the function to its end."""
         done = self.machine.call_here(self.name, *self.arguments, returns=self.result, **_most())
         if done is None:
             raise self._never()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Judged = Literal["clean", "findings", "undecided"]
 CALLED: dict[Word, Judged] = {"passed": "clean", "findings": "findings", "undecided": "undecided"}
-"""What a verdict is called here: `clean` says more than that something passed."""
+"""Words for a verdict here: `clean` says more than that something passed."""
 TOLD = {
     "branch": "a branch depends on secret data",
     "address": "an address depends on secret data",
@@ -41,20 +41,20 @@ class Leak:
     pc: int
     count: int
     place: str
-    """Function and offset."""
+    """Place of the finding: function and offset."""
     line: str | None
     """Source file and line, where the image has debug data."""
     instruction: str
 
     @property
     def told(self) -> str:
-        """What marked data does there, for a sentence."""
+        """Tell what marked data does there, for a sentence."""
         return TOLD.get(self.kind, f"marked data shows by {self.kind}")
 
 
 @dataclass(frozen=True)
 class Secret:
-    """What became of the bytes of one secret, over all runs."""
+    """Fate of the bytes of one secret, over all runs."""
 
     name: str
     bytes: int
@@ -76,14 +76,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Covered:
-    """What the runs of a verdict went through."""
+    """Coverage of the runs of a verdict."""
 
     runs: int
     secrets: list[Secret]
     functions: list[str]
     """Functions that ran while a register or what they read was marked."""
     code_bytes: int
-    """Of all functions of the image."""
+    """Bytes of code of all functions of the image."""
     code_bytes_run: int
     blocks: list[Block]
     unseen: str = UNSEEN
@@ -96,12 +96,12 @@ class Covered:
 
 @dataclass(frozen=True)
 class ConstantTime:
-    """What runs say: `clean` is given only where secret bytes were read and nothing is left open."""
+    """Verdict of runs: `clean` is given only where secret bytes were read and nothing is left open."""
 
     findings: list[Leak]
     covered: Covered
     why: list[str]
-    """What is left open; not empty where the verdict is `undecided`."""
+    """Questions that are left open; not empty where the verdict is `undecided`."""
 
     @property
     def judged(self) -> Verdict:
@@ -149,7 +149,7 @@ class Run:
     """One run with marked bytes, as the engine tells it."""
 
     names: list[str]
-    """Of the secrets."""
+    """Names of the secrets."""
     leaks: list[Leak] = field(default_factory=list)
     fates: list[bytes] = field(default_factory=list)
     """A byte for each byte of each secret: 0 not read, 1 read, 2 overwritten unread."""

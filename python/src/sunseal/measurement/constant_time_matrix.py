@@ -80,7 +80,7 @@ SETS = (
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every binary."""
+    """Question that is asked of every binary."""
 
     secret: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Cell:
-    """One binary."""
+    """Answer for one binary, a cell of the matrix."""
 
     isa: str
     compiler: str
@@ -157,7 +157,7 @@ def question_in(source: Path) -> Question:
 
 @cache
 def _folders() -> tuple[str, ...]:
-    """Where compilers may lie: PATH, then what `sunseal toolchain get` has fetched."""
+    """List the folders where compilers may lie: PATH, then what `sunseal toolchain get` has fetched."""
     script = boards.home() / "firmware" / "toolchain" / "get"
     folders = os.environ.get("PATH", "").split(os.pathsep)
     for group in ("firmware", "tests", "avr", "matrix"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a part of an operation takes, and what two such parts take together."""
+"""Costs of an operation's parts, and of two such parts together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Cost:
-    """What a part of an operation takes."""
+    """Cost of a part of an operation."""
 
     cycles: int
     time_s: float

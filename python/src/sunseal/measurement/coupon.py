@@ -26,7 +26,7 @@ KEY_BYTES = 16
 
 
 VECTORS = 0xFF80
-"""Where signatures and vectors of an MSP430 with FRAM begin."""
+"""Address at which signatures and vectors of an MSP430 with FRAM begin."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Kind:
     bare: str | None = None
     """The same use without a store: no claim, check or wipe."""
     source: str | None = None
-    """What the entropy of a coupon costs, where the workload that makes one is fed with it: a workload, or ORIGINAL."""
+    """Source of a coupon's entropy, where the workload that makes one is fed with it: a workload, or ORIGINAL."""
     message_bytes: int | None = None
-    """What the ciphers among the originals are fed, where that is not the bench's input."""
+    """Bytes that the ciphers among the originals are fed, where that is not the bench's input."""
     made_by: str | None = None
     """The work of `produce` without a store, where a workload does just that."""
     note: str = ""
@@ -108,7 +108,9 @@ RANDOM = {
         "osc_noclksft",
     )
 }
-"""Suslowicz 2017, table 6."""
+"""Suslowicz 2017, table 6, as we make them: each sample tested."""
+UNTESTED = ("sram_aes_untested", "sram_aes_folded")
+"""The paper's AES again without our health tests, to be compared and no way to make a coupon."""
 KINDS: dict[str, Kind] = {
     "ctr": Kind(
         "AES-128 keystream, 128 bytes",
@@ -171,7 +173,7 @@ class Metrics:
     runtime: Cost
     """With claim, check and wipe."""
     bare: Cost | None
-    """Without them."""
+    """Cost without coupons at all."""
     store: Mapping[str, Cost]
     """Functions of the store's medium: `burn`, `write` while one is made; `claim`, `pass`, `wipe` or `use` in a use."""
     slot_bytes: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a coupon's store takes: each function of its medium, priced in the run that makes or uses a coupon."""
+"""Costs of a coupon's store: each function of its medium, priced in the run that makes or uses a coupon."""
 
 from __future__ import annotations
 

@@ -34,14 +34,14 @@ RECOVERIES_MOST = 1000
 LAST_KEPT = 64
 """So many of what a last loss left are kept, to recognise others by: in flash there are thousands, hardly two alike."""
 UNCUT_NAMED = 100
-"""Of so many that were not, it is told what tells them from those that were."""
+"""Number of cuts not made of which it is told what tells them from those that were."""
 NOT_COMPARED = "what losses leave is not compared on this chip"
-"""What keeps recoveries apart where no two are told to be the same: all but the MSP430F5xx and FR5xx."""
+"""Reason that keeps recoveries apart where no two are told to be the same: all but the MSP430F5xx and FR5xx."""
 PLAIN = frozenset(
     "address addresses adc_volts board describe device flags hook memory pc pin place ranges read read_int registers "
     "release run set_pin states timing unhook vcc_v write __class__".split()
 )
-"""What checks may ask a machine for without being told when the cut fell."""
+"""Names that checks may ask a machine for without being told when the cut fell."""
 
 
 def end_name(end: Place | None) -> str:
@@ -125,11 +125,11 @@ class Run:
         self.limit = 0
         self.stretch: _engine.Stretch
         self.rest: str | None = None
-        """Where it stays for good, if it does so in place of a halt."""
+        """Address where it stays for good, if it does so in place of a halt."""
         self.keeps_nothing = False
         """True where the stretch writes nothing to non-volatile memory."""
         self.asked: set[str] = set()
-        """What `setup`, `call` and invariants asked for that tells when a cut fell."""
+        """Names that `setup`, `call` and invariants asked for which tell when a cut fell."""
         self.witness = _Witness(m, self.asked)
 
     @property
@@ -262,38 +262,38 @@ def _has(m: Machine, symbol: str) -> bool:
 
 @dataclass(eq=False)
 class Left:
-    """What a cut left, and what became of it."""
+    """Remains of a cut, and what became of them."""
 
     path: tuple[int, ...]
     """The cuts that led there first, each counted from the beginning of the stretch that it fell into."""
     reason: str | None = None
-    """What was wrong at the end of the run behind it, if anything."""
+    """Reason for which something was wrong at the end of the run behind it, if anything."""
     run: int = -1
     """The number of that run, counted from 0 over the campaign."""
     cycles: int = 0
     """From the reboot to that end."""
     seen: _engine.Footprint | None = None
-    """What that run looked at, and what runs behind further cuts of it did."""
+    """Footprint of that run, and of runs behind further cuts of it."""
     asked: str = ""
-    """What checks asked for that tells when the cut fell."""
+    """Name that checks asked for which tells when the cut fell."""
     kept: _engine.Left | None = None
     """Memory, registers and parts as the cut left them, to recognise others by."""
     grown: int = 0
-    """How often `seen` has become more."""
+    """Number of times that `seen` has become more."""
     snapshot: _engine.Snapshot | None = None
-    """About to boot."""
+    """Snapshot of the machine about to boot."""
     uncut: bool = False
     """Its recovery was to be cut, and there were too many."""
     stretch: _engine.Stretch | None = None
-    """Of that run, where it is cut too."""
+    """Stretch of that run in which it is cut too."""
     origin: int = 0
     """The machine's cycles where the stretch begins."""
     classes: list[tuple[int, int, Left]] = field(default_factory=list)
     """First and last cut of its stretch that left the same, and that."""
     alone: dict[str, int] = field(default_factory=dict)
-    """How many of these cuts are in no class, by the reason."""
+    """Numbers of these cuts that are in no class, by the reason."""
     plays: dict[int, Taken] = field(default_factory=dict)
-    """What the cuts left that were made, by their cycles."""
+    """Remains of the cuts that were made, by their cycles."""
 
 
 @dataclass(eq=False)
@@ -302,16 +302,16 @@ class Taken:
 
     left: Left
     differing: _engine.Differing | None
-    """Where what it left differs from that state; none if it is the state itself."""
+    """Places where what it left differs from that state; none if it is the state itself."""
     compared: int
-    """How much `left.grown` was when they were compared."""
+    """Value of `left.grown` when they were compared."""
     joined: int = -1
-    """How much it was when the run that was cut took over what is read behind the cut."""
+    """Value of it when the run that was cut took over what is read behind the cut."""
     last: tuple[int | None, str | None] | None = None
     """The last cut of its class, or why it is in none; kept where the power does not go again behind it."""
 
     def holds(self) -> bool:
-        """Whether the two have the same run still, as far as is known what runs behind further cuts read."""
+        """Tell whether the two have the same run still, as far as is known what runs behind further cuts read."""
         left = self.left
         if self.differing is None or self.compared == left.grown:
             return True
@@ -353,11 +353,11 @@ class Campaign:
         self.shrunk: list[tuple[int, Left]] = []
         """Cuts between a survived one and the first that was not."""
         self.nodes: list[Left] = []
-        """What is cut: the stretch, then each different recovery."""
+        """Nodes of the campaign that are cut: the stretch, then each different recovery."""
         self.twice = [0] * len(again)
         """Reboots behind which the power went once more, by the entries of `again`."""
         self._known: list[Left] = []
-        """What was left that others can be taken for, by losses that are not the last."""
+        """Remains that others can be taken for, of losses that are not the last."""
         self._last_left: deque[Left] = deque()
         """The same of last losses: the latest."""
         self._like: _engine.Left | None = None

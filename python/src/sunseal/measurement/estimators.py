@@ -33,7 +33,7 @@ SANITY = 1 - 0.99 ** (1 / (2 * RESTARTS))
 SIGNIFICANCE = 0.001
 """SP 800-22, section 1.1.5: a level from 0.001 to 0.01; here for all tests of one stream together."""
 TEMPLATE_BITS = 9
-"""Of the templates that do not overlap (SP 800-22, section 2.7.7: 9 or 10)."""
+"""Bits of the templates that do not overlap (SP 800-22, section 2.7.7: 9 or 10)."""
 
 
 # --- Entropy -------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ ESTIMATORS = {
 REPEATED = 10_000
 """A stretch of samples that no source repeats which is any."""
 BINARY = ("collision", "Markov", "compression")
-"""For bits alone."""
+"""Estimators for bits alone."""
 
 
 def enough(samples: bytes, width: int, what: str) -> None:
@@ -177,16 +177,16 @@ def _estimates(data: Any, prefix: str, binary: bool) -> Iterator[tuple[str, floa
 
 @dataclass(frozen=True)
 class Restarts:
-    """What samples of 1,000 restarts say of a source: section 3.1.4."""
+    """Estimates from samples of 1,000 restarts of a source: section 3.1.4."""
 
     rows: Entropy
-    """Of restart after restart."""
+    """Entropy of restart after restart."""
     columns: Entropy
-    """Of the first sample of each restart, then of the second of each..."""
+    """Entropy of the first sample of each restart, then of the second of each..."""
     most_seen: int
-    """How often the most common value of a row or column comes."""
+    """Count of the most common value of a row or column."""
     allowed: int
-    """How often it may, at the entropy that is claimed or estimated."""
+    """Count that it may have, at the entropy that is claimed or estimated."""
     by_place: float
     """Mean over columns of the most common value estimate of each: what a sample holds on average over its places."""
     constant: int
@@ -267,13 +267,13 @@ class Statistic:
 
 @dataclass(frozen=True)
 class Tested:
-    """A test's answer."""
+    """Answer of one test."""
 
     title: str
     p: float | None
     """Chance of something as uncommon from random bits, corrected for the test's own number of p-values."""
     why: str = ""
-    """Why it was not asked."""
+    """Reason for which it was not asked."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the contract's shape."""
@@ -282,7 +282,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Bits:
-    """What SP 800-22 says of a stream of bits."""
+    """Answers of SP 800-22 on a stream of bits."""
 
     bits: int
     tests: tuple[Tested, ...] = field(repr=False)

@@ -52,7 +52,7 @@ class Failure:
     """From the beginning of the stretch."""
     reason: str
     pc: int
-    """Of the instruction that was cut, or would have been next."""
+    """Address of the instruction that was cut, or would have been next."""
     place: str
     """Function and offset, with the source line where the image has debug data."""
     trace: str = ""
@@ -79,28 +79,28 @@ class Failure:
 
 @dataclass(frozen=True)
 class Injection:
-    """What came of all cuts."""
+    """Outcome of all cuts."""
 
     program: str
     board: str
     stretch_cycles: int
     """Length of the stretch that was cut."""
     cuts: int
-    """How many have a verdict, those of recoveries and those that shrank the first failure included."""
+    """Number of cuts that have a verdict, those of recoveries and those that shrank the first failure included."""
     played: int
-    """How many runs behind a reboot were made: one of each class, and those that stand alone."""
+    """Number of runs behind a reboot that were made: one of each class, and those that stand alone."""
     alone: dict[str, int]
-    """How many cuts are in no class, by the reason; none where classes were switched off."""
+    """Numbers of cuts that are in no class, by the reason; none where classes were switched off."""
     failed: int
     """After how many cuts the program did not keep its word."""
     failures: list[Failure]
     """The first of them; the earliest has its trace."""
     losses: int | None = 1
-    """How often in a row the power went; none for any number of times."""
+    """Number of times in a row that the power went; none for any number of times."""
     recoveries: int = 0
-    """How many different recoveries were cut too."""
+    """Number of different recoveries that were cut too."""
     recovery_cuts: int = 0
-    """How many of the cuts fell there."""
+    """Number of the cuts that fell there."""
     uncut: int = 0
     """Recoveries that were not cut, as there were too many different ones."""
     changing: Mapping[str, int] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Injection:
     held: Sequence[str] = ()
     """Objects that each life began with as the image has them."""
     compared: Sequence[str] = ()
-    """What was held against the uninterrupted run behind each cut: objects, checks, assertions."""
+    """Things that were held against the uninterrupted run behind each cut: objects, checks, assertions."""
     keeps_nothing: bool = False
     """True where the stretch writes nothing to non-volatile memory: no life finds anything of an earlier one."""
 
@@ -128,7 +128,7 @@ class Injection:
 
     @property
     def passed(self) -> bool:
-        """Whether something was compared behind every cut, and every cut was survived."""
+        """True if something was compared behind every cut, and every cut was survived."""
         return self.judged.passed
 
     @property
@@ -156,14 +156,14 @@ class Hazard:
     write_pc: int
     write_place: str
     count: int
-    """How many bytes were so written, each time counted."""
+    """Number of bytes so written, each time counted."""
     changes: int
-    """How many of them became another value; the others did no harm this time."""
+    """Number of them that became another value; the others did no harm this time."""
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What a file of checks brings."""
+    """Checks that a file of them brings."""
 
     invariants: list[Invariant]
     setup: Invariant | None

@@ -33,7 +33,7 @@ class Least:
     capacitance_f: float
     """Least capacitance at the chip's terminals, charged to `voltage_on_v` where a life begins."""
     charge_c: float
-    """What the longest life that gets nowhere takes: the greater of the two voltages' prices."""
+    """Charge that the longest life that gets nowhere takes: the greater of the two voltages' prices."""
     energy_j: float
     """The same at `voltage_on_v`."""
     cycles: int
@@ -41,14 +41,14 @@ class Least:
     time_s: float
     """From power-up, the start-up time included."""
     place: str
-    """Where such a life ends at the latest."""
+    """Place where such a life ends at the latest."""
     path: tuple[int, ...]
     """The cuts that lead to its beginning, each in cycles from power-up; none is the first life."""
     whole_f: float
     """The capacitance for the whole run in one life."""
     whole_cycles: int
     states: int
-    """How many different memories a life may begin with; each was cut everywhere."""
+    """Number of different memories that a life may begin with; each was cut everywhere."""
     cuts: int
     runs: int
     uncut: int
@@ -58,7 +58,7 @@ class Least:
     held: tuple[str, ...]
     """Objects that each life began with as the image has them."""
     assumptions: tuple[str, ...] = ()
-    """What the answer takes for granted, a sentence each."""
+    """Assumptions of the answer, a sentence each."""
 
     @property
     def judged(self) -> Verdict:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Row: TypeAlias = "dict[str, bytes]"
-"""What one run is fed."""
+"""Inputs of one run."""
 Rows: TypeAlias = "dict[str, NDArray[np.uint8]]"
 """The same for many runs: a row a run."""
 Heard = Callable[[int, int], object]
@@ -52,7 +52,7 @@ CHUNK = 500
 PROFILED = 500
 """Traces of a device of the attacker's own, whose key is known."""
 ROUNDS = range(1, 5)
-"""Of AES, that the attack looks into."""
+"""Rounds of AES that the attack looks into."""
 MESSAGE_BYTES, NONCE_BYTES, BLOCK = 128, 8, 16
 TRACES_MIN, TRACES_MAX = 4, 1_000_000
 
@@ -207,7 +207,7 @@ class SignOnline(_Called):
     READY = 0x53656C21
     """`COUPON_READY` in ecdsa.inc: without it nothing is signed, and the first run is refused."""
     RANDOM_BYTES = 32
-    """What a scalar is drawn from."""
+    """Bytes that a scalar is drawn from."""
 
     def __init__(self, board: str, kind: str) -> None:
         """Load the library's functions of the curve."""
@@ -233,7 +233,7 @@ class SignOnline(_Called):
         return {"factor": np.array([np.frombuffer(r, dtype="<u2") for r in scaled])}
 
     def run(self, row: Row) -> NDArray[np.uint8]:
-        """Sign once."""
+        """Sign once, with fresh inputs."""
         m, n, order = self.machine, self.curve.n, self.curve.order_bytes
         d, k, r = (self.below_n(row[name]) for name in ("d", "k", "r"))
         # bits2int of RFC 6979: the leftmost bits, as many as n has.
@@ -298,10 +298,10 @@ class Test:
     """A t-test, one fixed value against random ones."""
 
     of: str
-    """What is fixed in half of the traces."""
+    """Input that is fixed in half of the traces."""
     traces: int
     t: NDArray[np.float64]
-    """Of each cycle."""
+    """Welch's t of each cycle."""
 
     @property
     def most(self) -> float:
@@ -335,16 +335,16 @@ class Test:
 
 @dataclass(frozen=True)
 class Phase:
-    """When something is computed: at message time whole, ahead of it, at message time from a coupon."""
+    """Phase in which something is computed: at message time whole, ahead of it, at message time from a coupon."""
 
     name: str
     title: str
     tests: tuple[Test, ...]
     attack: attacking.Attack
     target: str
-    """What the attack is on."""
+    """Target of the attack."""
     profiled: bool
-    """Whether the attacker's own device shows where the attacked values are."""
+    """True if the attacker's own device shows where the attacked values are."""
     shows: Mapping[str, float]
     """Correlations, without noise, of samples with the Hamming weights of words that are no key."""
 
@@ -371,7 +371,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Leakage:
-    """What traces of an operation give away, with coupons and without."""
+    """Secrets that traces of an operation give away, with coupons and without."""
 
     kind: str
     way: str

@@ -10,7 +10,7 @@ import math
 import os
 import struct
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -23,10 +23,10 @@ from sunseal.machine import Machine, timing_pairs
 from sunseal.measurement import oracle
 
 DEFAULT_FREQ_HZ = 8_000_000
-"""Where the board's crystal does not say otherwise."""
+"""Clock where the board's crystal does not say otherwise."""
 DEFAULT_VCC_V = 2.2
 CYCLES_MAX = 4_000_000_000
-"""Where a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
+"""Cycles behind which a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
 
 CLOCK_GRACE = 0.005
 """A clock of 8 MHz may be set up as 8.0x: what the engine allows too."""
@@ -56,7 +56,7 @@ class Measurement:
     counts: dict[str, int]
     power_set: str
     result_valid: bool | None
-    """Whether an independent implementation agrees with the output; None where there is none."""
+    """True if an independent implementation agrees with the output; None where there is none."""
     uncertainty: dict[str, float]
     unchecked: tuple[str, ...] = ()
     """States and events whose coefficients were written from memory of their document and not read again."""
@@ -65,9 +65,9 @@ class Measurement:
     lints: tuple[str, ...] = ()
     """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
     measurement_unit: dict[str, float] | None = None
-    """What the unit of Mane 2014, section 3.1, would have read, if that was asked for."""
+    """Reading that the unit of Mane 2014, section 3.1, would have had, if that was asked for."""
     timing: dict[str, Any] | None = None
-    """Where switches of the core's timing were set: those, and the cycles and joules that the default gives."""
+    """Switches of the core's timing where they were set: those, and the cycles and joules that the default gives."""
     coprocessor: dict[str, Any] | None = None
     """On a board with one: what it drew on each of its supplies, with the bracket; `mote_j` is the mote alone."""
     memory_path: str | None = None
@@ -89,12 +89,13 @@ class Measurement:
 class PowerSet:
     """A set of coefficients, named by the document it comes from."""
 
-    def __init__(self, name: str, board: str = boards.DEFAULT_BOARD) -> None:
-        """Load the set `name`, with or without the device in front, for a board's device."""
+    def __init__(self, name: str, board: str = boards.DEFAULT_BOARD, allow: Sequence[str] = ()) -> None:
+        """Load the set `name`, with or without the device in front, for a board's device; see `--allow`."""
         self.board = _board(board)
         path = boards.power_set_path(name, self.board.device)
-        self.inner = _engine.PowerSet(boards.library(), path.stem, str(_device_path(self.board.device)))
-        self.facts: dict[str, Any] = boards.read_toml(_device_path(self.board.device))
+        device = str(_device_path(self.board.device))
+        self.inner = _engine.PowerSet(boards.library(), path.stem, device, "overclock" in allow)
+        self.facts: dict[str, Any] = boards.read_kept(_device_path(self.board.device))
         self.name = self.inner.name
 
     def cite(self) -> list[str]:
@@ -119,7 +120,7 @@ def _device_path(device: str) -> Path:
 
 @dataclass(frozen=True)
 class Program:
-    """What is run, and between which two points of it."""
+    """Program that is run, and the two points between which it is measured."""
 
     label: str
     image: bytes
@@ -127,7 +128,7 @@ class Program:
     """Symbols; None stands for the edges of the trigger mark."""
     workload: boards.Workload | None
     wires: coprocessor.Wires = ()
-    """What the variant says of the wires of parts on the board."""
+    """Wires that the variant says of parts on the board."""
     adc_v: tuple[tuple[int, float], ...] = ()
     """Channels of the ADC with the voltage at each."""
     beside_fpga: bool = False
@@ -135,7 +136,7 @@ class Program:
 
     @property
     def own_clock(self) -> bool:
-        """Whether it sets its clocks itself, and so has a price at no other."""
+        """Tell whether it sets its clocks itself, and so has a price at no other."""
         return self.workload is None or self.workload.own_clock or self.beside_fpga
 
 
@@ -195,7 +196,8 @@ def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
         # Half a percent of grace, as the engine gives it: a clock of 16 MHz may be set up as 16.0x.
         return math.ceil(freq_hz / (float(facts["fram"]["access_max_MHz"]) * 1.005e6)) - 1
     limits: list[float] = facts.get("flash", {}).get(f"normal_read_vcore{vcore}_MHz", [math.inf])
-    return [freq_hz <= limit * 1e6 for limit in limits].index(True)
+    enough = [freq_hz <= limit * 1e6 for limit in limits[:-1]]
+    return [*enough, True].index(True)  # a clock above the last, run by permission, has that one's
 
 
 def at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
@@ -246,19 +248,21 @@ def measure(to: requests.Measure) -> Measurement:
     """
     program, label = _choose(to)
     board, freq_hz, vcc_v = to.board, to.freq_hz, to.vcc_v
-    weights = PowerSet(to.power, board)
+    weights = PowerSet(to.power, board, to.allow)
     if program.own_clock:
-        counts, valid = run(program, board, to.progress, to.timing)
+        counts, valid = run(program, board, to.progress, to.switches)
         vcc_v = own_vcc(weights, counts, vcc_v)
         freq_hz = own_clock(program, counts, freq_hz)
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v)
     else:
         freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
         only_as_wired(board, weights, freq_hz)
-        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.timing)
+        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.switches)
         point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
     measured = _with_coprocessor(measured, coprocessor.price(board, counts))
+    if to.allow and freq_hz > weights.inner.freq_max_hz(vcc_v) and not measured.lints:
+        measured = replace(measured, lints=(_above(weights, freq_hz, vcc_v),))
     if measured.flash_bytes == 0:  # a program in FRAM
         measured = replace(measured, flash_bytes=image_bytes(program.image))
     if to.timing:
@@ -269,6 +273,13 @@ def measure(to: requests.Measure) -> Measurement:
     if not to.unit:
         return measured
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
+
+
+def _above(weights: PowerSet, freq_hz: int, vcc_v: float) -> str:
+    return (
+        f"{_mhz(freq_hz)} is above the {_mhz(weights.inner.freq_max_hz(vcc_v))} that the data sheet allows at "
+        f"{vcc_v:g} V, and priced as asked for: a part may fail there, and no printed current speaks for it"
+    )
 
 
 def only_as_wired(board: str, weights: PowerSet, freq_hz: int | None) -> None:
@@ -353,12 +364,12 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
     a coprocessor, whose supplies have voltages of their own and count the same at each of the mote's."""
     program, _ = _choose(to)
     board, voltages_v = to.board, to.voltages_v
-    weights = PowerSet(to.power, board)
+    weights = PowerSet(to.power, board, to.allow)
     wired_hz = weights.board.clock_hz if coprocessor.fitted(board) else None
     for vcc_v in voltages_v:
         weights.inner.check(wired_hz or 1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     if program.own_clock:
-        counts, _ = run(program, board, to.progress, to.timing)
+        counts, _ = run(program, board, to.progress, to.switches)
         own_hz = own_clock(program, counts, None)
         legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
         return [
@@ -371,7 +382,7 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
         whole_hz = range(1_000_000, fastest_hz + 1, 1_000_000)
         for freq_hz in whole_hz if wired_hz is None else [wired_hz] if wired_hz <= fastest_hz else []:
             # From the profile cache but for the first clock of each number of wait states.
-            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.timing)
+            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.switches)
             if valid is False:
                 raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
             mote = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
@@ -381,7 +392,7 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Weighed:
-    """What a run takes at an operating point, its coprocessor's supplies included."""
+    """Cost of a run at an operating point, its coprocessor's supplies included."""
 
     time_s: float
     energy_j: tuple[float, float, float]

@@ -135,7 +135,7 @@ def _private(parameter: str) -> int:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a bench program is fed, laid out as its description says, and how its answer is judged."""
+    """Trial of a bench program: its input, laid out as its description says, and how its answer is judged."""
 
     fed: bytes
     output_bytes: int
@@ -363,7 +363,7 @@ def _lms(work: Workload) -> Trial:
 MAC_KEY = bytes(range(16))
 """SP 800-90A, section 10.3.2, step 8."""
 SRAM_SAMPLES_BYTES, OSCILLATOR_STARTUP = 5120, 1024
-"""Of firmware/bench/generator.c."""
+"""Constants of firmware/bench/generator.c."""
 
 
 def _cbc_mac(key: bytes, samples: bytes) -> bytes:
@@ -384,13 +384,19 @@ def _fold(generator: str) -> int:
     return 16 if generator in ("sram_xor16cvn", "osc_clksft") else 32
 
 
+AES_GENERATORS = ("sram_aes", "sram_aes_untested", "sram_swaes")
+
+
 def _generated(generator: str, output: bytes) -> bool:
     """Recompute a generator's conditioning from the raw samples that its program left behind its 256 bits."""
     bits, samples = output[:32], output[32:]
     if generator == "sram_sha256":
         expected = hashlib.sha256(samples[:2560]).digest()
-    elif generator in ("sram_aes", "sram_swaes"):
+    elif generator in AES_GENERATORS:
         expected = _cbc_mac(MAC_KEY, samples[:1536]) + _cbc_mac(MAC_KEY, samples[1536:3072])
+    elif generator == "sram_aes_folded":
+        folded = bytes(reduce(operator.xor, samples[i:5120:32]) for i in range(32))
+        expected = _cbc_mac(MAC_KEY, folded[:16]) + _cbc_mac(MAC_KEY, folded[16:])
     else:
         fold = _fold(generator)
         folded = _low_bits(samples, fold) if generator.startswith("osc") else samples
@@ -400,7 +406,7 @@ def _generated(generator: str, output: bytes) -> bool:
 
 def samples_taken(generator: str, output: bytes) -> int:
     """Count the raw samples that a generator took for its 256 bits, start-up ones too."""
-    fixed = {"sram_sha256": 2560, "sram_aes": 3072, "sram_swaes": 3072}
+    fixed = {"sram_sha256": 2560, "sram_aes_folded": 5120, **dict.fromkeys(AES_GENERATORS, 3072)}
     if generator in fixed:
         return fixed[generator]
     fold, osc, samples = _fold(generator), generator.startswith("osc"), output[32:]
@@ -527,7 +533,7 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "drbg": _drbg,
     "coupon": _coupon,
 }
-"""By algorithm."""
+"""Trials by their algorithm."""
 
 
 @cache

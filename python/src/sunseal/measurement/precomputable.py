@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What of a program could be done before its input comes: runs followed and joined, their cuts priced.
+"""Work of a program that could be done before its input comes: runs followed and joined, their cuts priced.
 
 The method, what one run can show and how several are joined: docs/reference/precomputable.md.
 """
@@ -31,11 +31,11 @@ class Part:
 
     name: str
     independent_cycles: int
-    """Of stretches of code in which nothing takes the input: they can run ahead."""
+    """Cycles of stretches of code in which nothing takes the input: they can run ahead."""
     frame_cycles: int
-    """Of pointers, counters and constants beside work that takes the input: they run in both parts."""
+    """Cycles of pointers, counters and constants beside work that takes the input: they run in both parts."""
     dependent_cycles: int
-    """Of instructions that take the input or what was made of it."""
+    """Cycles of instructions that take the input or what was made of it."""
     independent_j: float
 
 
@@ -44,7 +44,8 @@ class Cut:
     """A moment up to which independent work is done ahead."""
 
     bytes: int
-    """What a coupon carries: the sum of the two below; of several runs, what the one carries that carries most."""
+    """Bytes that a coupon carries: the sum of the two below; of several runs, what the one carries that carries
+    most."""
     bytes_most: int
     """More than `bytes` where the input decides branches: runs may want other bytes each, and all together these."""
     data_bytes: int
@@ -58,7 +59,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What of a run, or of each of several, did not depend on its runtime input."""
+    """Analysis of a run, or of several: what did not depend on its runtime input."""
 
     function: str
     board: str
@@ -66,7 +67,7 @@ class Analysis:
     runs: int
     """That were followed and joined."""
     cycles: int
-    """Of the longest run, whose joules and parts these are."""
+    """Cycles of the longest run, whose joules and parts these are."""
     energy_j: float
     share_cycles: float
     """Independent cycles of all; of several runs, those that are independent in each."""
@@ -76,7 +77,8 @@ class Analysis:
     functions: tuple[Part, ...]
     lines: tuple[Part, ...]
     not_followed: tuple[str, ...]
-    """What the run used and what is not followed (transfers by DMA, bit-band): with one, the split may be wrong."""
+    """Means that the run used and that are not followed (transfers by DMA, bit-band): with one, the split may be
+    wrong."""
     branches: tuple[tuple[str, int], ...]
     """Branches that the input decided, with how often: other inputs take other ways."""
 
@@ -190,7 +192,7 @@ class _Lives:
 
 
 class _Asked:
-    """What is followed, and what it costs."""
+    """Question: what is followed, and what it costs."""
 
     def __init__(
         self,

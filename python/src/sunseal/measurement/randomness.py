@@ -7,6 +7,7 @@ should, never the silicon. A chip's own recordings are judged by the same functi
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +17,13 @@ from sunseal import boards, citing, requests
 from sunseal.asking import answers
 from sunseal.errors import SunsealError, unknown
 from sunseal.machine import Machine
-from sunseal.measurement import coupon, estimators
+from sunseal.measurement import coupon, estimators, noise
 from sunseal.measurement.estimators import Bits, Entropy, Restarts
 from sunseal.verdicts import Finding, Verdict
 
-GENERATORS = tuple(coupon.RANDOM)
-CLAIMS = {"sram": 1 / 8, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
+Model = noise.Memory | noise.Oscillator | None
+GENERATORS = (*coupon.RANDOM, *coupon.UNTESTED)
+CLAIMS = {"sram": noise.CREDIT, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
 """Min-entropy of a sample that firmware/crypto/include/sunseal/random.h assumes, in bits."""
 SHIFT = {"osc_clksft": 16, "osc_noclksft": 0}
 VALUE_BYTES = 32
@@ -29,7 +31,7 @@ VALUES_BITS = {"sram": 1_000_000, "osc": 100_000}
 """Bits of a generator that are tested unless asked otherwise; a value of oscillators takes three seconds of theirs."""
 READ_AT_ONCE = 1000
 HEALTH = -86
-"""`SUNSEAL_ERR_HEALTH` of firmware/crypto/include/sunseal/error.h."""
+"""Status of a failed health test: `SUNSEAL_ERR_HEALTH` of firmware/crypto/include/sunseal/error.h."""
 OFF_S = 10.0
 """Without supply between two starts: RAM has then forgotten all it held."""
 SYSTEM = "a simulated source proves the code and not the silicon"
@@ -44,7 +46,7 @@ class Noise:
     """Bits of min-entropy a sample; None where none is claimed."""
     entropy: Entropy
     low_bit: Entropy | None
-    """Of the lowest bits alone, where only these are used."""
+    """Entropy of the lowest bits alone, where only these are used."""
     restarts: Restarts | None
 
     @property
@@ -99,7 +101,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Output:
-    """What a generator gave, and what SP 800-22 says of it."""
+    """Output of a generator, and what SP 800-22 says of it."""
 
     name: str
     starts: int
@@ -148,11 +150,13 @@ class Randomness:
     """Sources and generators of a board, or recordings, as NIST's estimators see them."""
 
     board: str | None
-    """None for recordings."""
+    """Name of the board; None for recordings."""
     seed: int
     off_s: float
     sources: tuple[Noise, ...]
     outputs: tuple[Output, ...]
+    model: Path | None = None
+    """Fitted to a chip's recording, in place of the simulated noise."""
 
     @property
     def holds(self) -> bool:
@@ -214,8 +218,10 @@ class Randomness:
                 for output in self.outputs
                 if "xor" in output.name and not output.holds
             ),
-            f"{SYSTEM}: SRAM and jitter are arithmetic from a seed here, with shares and spreads that were assumed "
-            "(docs/accuracy.md); record your chip and ask with --raw and --restarts",
+            f"noise of the model {self.model}: as good as its recording, of one unit"
+            if self.model is not None
+            else f"{SYSTEM}: SRAM and jitter are arithmetic from a seed here, with shares and spreads that were "
+            "assumed (docs/accuracy.md); record your chip and ask with --raw and --restarts",
             passed,
         ]
 
@@ -245,10 +251,20 @@ class Randomness:
 class Node:
     """A board with a generator's program, switched off and on again for each start."""
 
-    def __init__(self, board: str, generator: str, seed: int, off_s: float) -> None:
-        """Load the program; seeds of the starts follow each other from `seed`."""
+    def __init__(
+        self, board: str, generator: str, seed: int, off_s: float, model: Model = None, at_c: float | None = None
+    ) -> None:
+        """Load the program; seeds of the starts follow each other from `seed`.
+
+        A `model` takes the place of the simulated noise, a memory's at a temperature.
+        """
         program = boards.firmware_path(board, boards.variant((), board), f"bench-{_workload(generator).program}")
-        self.machine = Machine(board, program)
+        with tempfile.TemporaryDirectory() as folder:
+            own = noise.device_file(board, model, Path(folder)) if isinstance(model, noise.Oscillator) else None
+            self.machine = Machine(board, program, device_file=own)
+        self.cells = None
+        if isinstance(model, noise.Memory):
+            self.cells = noise.Cells(model, len(self.machine.read("bench_output")), seed, at_c)
         self.shift = SHIFT.get(generator)
         self._seed, self._off_ps, self.starts = seed, round(off_s * 1e12), 0
         self._context = self._samples = 0
@@ -259,6 +275,8 @@ class Node:
         # Noise of two seeds shares no start; the unit, with its own cells and places, stays the same.
         self.machine.engine.reboot(self._off_ps, (self._seed << 32) + self.starts + 1)
         self.starts += 1
+        if self.cells is not None:
+            self.machine.write("bench_output", self.cells.wake())
 
     def value(self) -> tuple[bytes | None, bytes]:
         """Start, and return 256 bits, or None where health tests failed, with the raw samples behind them."""
@@ -303,8 +321,7 @@ def _oscillators(node: Node, told: Callable[[], object]) -> Iterator[bytes]:
         told()
 
 
-def _jitter(board: str, generator: str, seed: int, off_s: float, told: Callable[[], object]) -> Noise:
-    node = Node(board, generator, seed, off_s)
+def _jitter(node: Node, told: Callable[[], object]) -> Noise:
     pieces = list(_oscillators(node, told))
     matrix, row = b"".join(pieces[: estimators.RESTARTS]), b"".join(pieces[estimators.RESTARTS :])
     name = "jitter, shifting" if node.shift else "jitter"
@@ -345,6 +362,7 @@ def randomness(to: requests.Randomness) -> Randomness:
         raise SunsealError(f"{to.bits:,} bits are too few: SP 800-22's tests want {estimators.BITS_MIN:,} at least")
     if to.seed < 0:
         raise SunsealError(f"the seed {to.seed} is negative: it is a number from 0 on")
+    model = _model(to, asked)
     _packages()
     wanted = {g: -(-(to.bits or VALUES_BITS[g.partition("_")[0]]) // (8 * VALUE_BYTES)) for g in asked}
     sram = next((g for g in asked if g.startswith("sram")), None)
@@ -361,7 +379,7 @@ def randomness(to: requests.Randomness) -> Randomness:
 
     sources, outputs = [], []
     for generator in asked:
-        node = Node(to.board, generator, to.seed, to.off_s)
+        node = Node(to.board, generator, to.seed, to.off_s, model, to.at_c)
         values: list[bytes | None] = []
         raw: list[bytes] = []
         for _ in range(wanted[generator]):
@@ -373,9 +391,53 @@ def randomness(to: requests.Randomness) -> Randomness:
         if raw:
             sources.append(_sram(raw))
         if generator in SHIFT:
-            sources.append(_jitter(to.board, generator, to.seed, to.off_s, told))
+            sources.append(_jitter(Node(to.board, generator, to.seed, to.off_s, model), told))
         outputs.append(_outputs(generator, values))
-    return Randomness(to.board, to.seed, to.off_s, tuple(sources), tuple(outputs))
+    return Randomness(to.board, to.seed, to.off_s, tuple(sources), tuple(outputs), to.model)
+
+
+def _model(to: requests.Randomness, generators: Sequence[str]) -> Model:
+    """Read the noise that was asked for, and refuse what it says nothing of."""
+    if to.model is None:
+        if to.at_c is not None:
+            raise SunsealError("a temperature of memory goes with its --model: the simulated one has none")
+        return None
+    model = noise.read_model(to.model)
+    kind = "sram" if isinstance(model, noise.Memory) else "osc"
+    if other := next((g for g in generators if not g.startswith(kind)), None):
+        raise SunsealError(
+            f"the model `{to.model}` is of {'memory' if kind == 'sram' else 'an oscillator'}, and `{other}` takes "
+            f"other noise: name generators that begin with {kind}_ by --generator"
+        )
+    if isinstance(model, noise.Memory) and to.off_s < OFF_S:
+        raise SunsealError(
+            f"the model `{to.model}` says what memory wakes to, not how long it holds: leave --off away, or take "
+            f"{OFF_S:g}s and more"
+        )
+    if to.at_c is not None:
+        told = (model.temperature_c, model.to_c) if isinstance(model, noise.Memory) else ()
+        known_c = sorted(c for c in told if c is not None)
+        if len(known_c) < 2:
+            raise SunsealError(f"the model `{to.model}` is of one temperature: it knows nothing of {to.at_c:g} C")
+        if not known_c[0] <= to.at_c <= known_c[-1]:
+            raise SunsealError(
+                f"the model `{to.model}` was recorded from {known_c[0]:g} to {known_c[-1]:g} C, and {to.at_c:g} C lies "
+                "beyond: record there, and fit again"
+            )
+    return model
+
+
+ROW_BITS = {"sram": 102_400, "osc": 16_384}
+"""Bits of a row of a generator that a row of a paper asks about."""
+
+
+def values_of(generator: str, board: str) -> Output:
+    """Have a generator give values, a start each, and ask SP 800-22 of them."""
+    import sp80022suite  # noqa: F401
+
+    node = Node(board, generator, 1, OFF_S)
+    count = -(-ROW_BITS[generator.partition("_")[0]] // (8 * VALUE_BYTES))
+    return _outputs(generator, [node.value()[0] for _ in range(count)])
 
 
 def _sram(starts: Sequence[bytes]) -> Noise:
@@ -402,7 +464,7 @@ def _asked(generators: Sequence[str] | None, board: str) -> list[str]:
             f"{board} has none of the generators of random coupons",
             hint="msp430fr5994-launchpad, msp432p401r-launchpad and msp430f5438a-anagear have some",
         )
-    return list(dict.fromkeys(generators or there))
+    return list(dict.fromkeys(generators or (name for name in there if name not in coupon.UNTESTED)))
 
 
 @answers(requests.Recorded)

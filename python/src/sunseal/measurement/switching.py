@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a coprocessor takes from one use to the next: switched off and started anew, or left on to wait.
+"""Energy of a coprocessor from one use to the next: switched off and started anew, or left on to wait.
 
 A start is what the workload's own program does from the pin that switches the supply to its trigger: configuration
 and the key, which the FPGA loses with its supply. Through the configuration a node sleeps, as that of firmware/base
@@ -26,16 +26,16 @@ WAITED_S = 0.01
 
 @dataclass(frozen=True)
 class Between:
-    """What a coprocessor takes between two uses; energies of mote and FPGA."""
+    """Cost of a coprocessor between two uses; energies of mote and FPGA."""
 
     start_j: Ends
     """All supplies of the FPGA from switching it on until its key is loaded, and the mote that loads it; infinite
     where nothing switches it."""
     start_s: float
     start_awake_s: float
-    """Of these the mote is awake."""
+    """Part of that time for which the mote is awake."""
     wait_w: Ends
-    """Of the FPGA alone, on all its supplies."""
+    """Power of the FPGA alone, on all its supplies."""
 
     @property
     def pause_s(self) -> float:

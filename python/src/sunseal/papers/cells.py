@@ -33,9 +33,9 @@ class Printed:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     reasons: dict[str, str]
-    """Of columns and rows without a row of ours, by their heads."""
+    """Reasons for columns and rows without a row of ours, by their heads."""
     reason: str
-    """Of a whole table that holds no measurement."""
+    """Reason for a whole table that holds no measurement."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Cell:
     answers: tuple[str, ...]
     """Labels of those rows, the one first that has most words of the cell's head and column."""
     reason: str
-    """Why there is none, where there is none."""
+    """Reason for there being none, where there is none."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Beside:
     row: Row | None
     """Ours, None where there is none."""
     reason: str
-    """Given where no row is to be had."""
+    """Reason for there being none, where there is none."""
 
     @property
     def shown(self) -> str | None:
-        """Text below the printed figure; None below an empty cell."""
+        """Figure that stands below the printed figure; None below an empty cell."""
         if not self.text:
             return None
         return self.row.show(self.row.ours) if self.row else "no row" if self.reason else "-"
@@ -158,11 +158,11 @@ def laid_out(
 
 
 def reasons(table: Printed, laid: Sequence[tuple[str, Sequence[Beside]]]) -> list[tuple[str, str]]:
-    """Return each reason for which cells have no row, once, behind the columns and rows that it is given for."""
-    used = dict.fromkeys(
-        cell.reason for _, line in laid for cell in line if cell.reason and cell.reason != table.reason
+    """Return each reason for which cells have no row, once, with the first column that has it."""
+    columns = (zip(table.columns[1:], line, strict=True) for _, line in laid)
+    return list(
+        {cell.reason: (column, cell.reason) for line in columns for column, cell in line if cell.reason}.values()
     )
-    return [("; ".join(head for head, own in table.reasons.items() if own == reason), reason) for reason in used]
 
 
 _WORD = re.compile(r"-?\d+(?:\.\d+)?|[^\W\d_]+")

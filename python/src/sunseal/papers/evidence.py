@@ -47,6 +47,9 @@ INGREDIENTS: dict[str, set[str]] = {
     "cycles": {"cycles"},
     "read_j": {"energy"},
     "rate_hz": {"energy"},
+    "load_j": {"energy"},
+    "harvested_j": {"energy"},
+    "node_j": {"energy"},
     "inflection_w": {"energy"},
 }
 """Measures of a run that a quantity is made of; a quantity that is not named is a count or a fact."""
@@ -71,6 +74,9 @@ RUN_KEYS = frozenset(
             "factor",
             "symbols",
             "rail",
+            "loss",
+            "packet_bytes",
+            "window",
         ),
     )
 )
@@ -109,7 +115,7 @@ class Evidence:
     """Provenance of one figure, and the class that follows from it."""
 
     kind: str
-    """One of CLASSES."""
+    """Class of the evidence, one of CLASSES."""
     why: str
     """Rule by which the class follows."""
     task: str
@@ -221,8 +227,10 @@ class _Asked:
         name = str(self.get("power_set", boards.DEFAULT_POWER))
         if self.kind == "radio":
             return (boards.power_set_path(name, str(self.raw["radio"]).partition("-")[0]).stem,)
-        device = str(boards.board(self.board)["device"])
-        return (boards.power_set_path(name, device).stem,)
+        at = boards.board(self.board)
+        device = str(at["device"])
+        own = boards.power_set_path(name, device).stem
+        return (own, boards.power_set_path(name, str(at["radio"]["part"])).stem) if self.kind == "base" else (own,)
 
     def anchors(self) -> tuple[Anchor, ...]:
         return tuple(a for name in self.sets() for a in fitted(name))

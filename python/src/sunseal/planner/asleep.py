@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a board draws while it waits for its timer: the one place that every command asks.
+"""Power of a board while it waits for its timer: the one place that every command asks.
 
 Four parts: the chip in the state in which it waits, the watch crystal's oscillator where that is counted apart, the
 radio in its state of least current, and the residual current of the board. These are the states that the closed loop
@@ -36,10 +36,10 @@ class Asleep:
     board: str
     cpu_w: Ends
     oscillator_w: Ends
-    """Of the watch crystal, where the chip's own figure leaves it out."""
+    """Power of the watch crystal, where the chip's own figure leaves it out."""
     radio_w: Ends
     residual_w: Ends | None
-    """Of the board beside chip and radio; None: nobody has measured it, and it is left out."""
+    """Power of the board beside chip and radio; None: nobody has measured it, and it is left out."""
 
     @property
     def total_w(self) -> Ends:

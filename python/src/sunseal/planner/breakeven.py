@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Whether coupons pay: a node's answers over a year of weather, with a store of coupons and without.
+"""Break-even of coupons: a node's answers over a year of weather, with a store of coupons and without.
 
 The fleet's engine plays both nodes on the same supply in the same light (`crates/sunseal-node/src/fleet`): the node
 makes a coupon when its store has a surplus, answers from one while there is one, and whole otherwise. What an answer
@@ -60,7 +60,7 @@ class Costs:
 
     kind: str
     way: str
-    """How the operation is done without a coupon."""
+    """Way in which the operation is done without a coupon."""
     board: str
     freq_hz: int
     vcc_v: float
@@ -71,9 +71,9 @@ class Costs:
     use: Cost
     """Claim, check and wipe included."""
     guard: Cost | None = None
-    """Of `use`, what claim, check and wipe take; None: not measured alone."""
+    """Part of `use` that claim, check and wipe take; None: not measured alone."""
     write: Cost | None = None
-    """Of `make`, what writing the slot takes; None: not measured alone."""
+    """Part of `make` that writing the slot takes; None: not measured alone."""
     slot_bytes: int = 0
     note: str = ""
 
@@ -86,17 +86,17 @@ class Question:
     supply: Mapping[str, Any]
     """Table [supply] of a scenario."""
     trace: fleets.Trace
-    """What the panel offers, repeated without end."""
+    """Power that the panel offers, repeated without end."""
     sleep_w: float
     demand: float
-    """Answers a day."""
+    """Answers that are asked for a day."""
     deadline_s: float | None = None
-    """Of an answer; None: until the next is asked for."""
+    """Deadline of an answer; None: until the next is asked for."""
     slots: int = 24
     slot_price_j: float = 0.0
-    """What a coupon costs beyond what was measured."""
+    """Energy that a coupon costs beyond what was measured."""
     beside_j: float = 0.0
-    """What an answer takes beside the operation: radio, sensor."""
+    """Energy that an answer takes beside the operation: radio, sensor."""
     beside_s: float = 0.0
     margin: float = 2.0
     """Safety factor of equation 6.1 of Mane 2014."""
@@ -140,7 +140,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the answers and of the joules over the time that was played."""
+    """Outcome for the answers and for the joules over the time that was played."""
 
     asked: int
     given: int
@@ -150,7 +150,7 @@ class Outcome:
     missed: int
     """Neither given nor begun."""
     thrown_away_j: float
-    """What the panel offered while the store was full."""
+    """Energy that the panel offered while the store was full."""
     panel_j: float
     load_j: float
     brown_outs: int
@@ -281,7 +281,7 @@ class Axis:
     asked: Callable[[Question], float]
     vary: Callable[[Question, float], Question]
     whole: bool = False
-    """Only whole numbers."""
+    """True if only whole numbers make sense."""
 
 
 @dataclass(frozen=True)
@@ -447,7 +447,7 @@ def _run(pays: Sequence[bool], at: int) -> tuple[int | None, int | None]:
 
 @dataclass(frozen=True)
 class BreakEven:
-    """The answer."""
+    """Answer of the command: where coupons begin to pay."""
 
     question: Question = field(repr=False)
     asked: Point
@@ -577,7 +577,7 @@ def answer(
 FIGURES = (
     "deadline_s slots slot_price_j beside_j beside_s margin refill_above_v every_s light start_j start_s days".split()
 )
-"""Of a `Question`, which a request may name."""
+"""Figures of a `Question` that a request may name."""
 
 
 @answers(requests.Breakeven)

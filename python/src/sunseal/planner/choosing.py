@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which few of all judged configurations a plan looks at closer, and which of these the engine's year is asked of."""
+"""Choice of the few of all judged configurations that a plan looks at closer, and of those that the engine's year is
+asked of."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ FAR_PLAYS = 24
 """So many between these two at most are asked of the engine's year, the nearest to the edge: more light adds others
 behind them."""
 KIND = ["workload", "board", "store", "mode"]
-"""Of each of these combinations one is offered."""
+"""Columns of whose every combination one configuration is offered."""
 COMMON = ("security", "latency", "link", "flash", "ram", "duty")
 """Requirements that no supply changes."""
 
@@ -59,7 +60,7 @@ def groups_of(table: pd.DataFrame) -> tuple[Numbers, list[tuple[str, str]]]:
 
 
 class Found:
-    """What is kept of each supply's judgement: the best of each group, and how near the others came."""
+    """Best of each supply's judgement: the best of each group, and how near the others came."""
 
     def __init__(self, loads: int, coupons: sweep.Flags | None) -> None:
         """Begin with nothing found for any of so many loads; `coupons` tells which of them these could serve."""
@@ -195,7 +196,7 @@ class Asked:
         """Begin without a year that was played."""
         self.years = years.Years()
         self.last: tuple[Any, ...] = ()
-        """What was offered last: the first that is asked."""
+        """Configuration of the last offer: the first that is asked."""
 
     def first(self, everything: sweep.Field) -> str | None:
         """Name the cheapest that a plan of this field would offer; None if it would offer nothing."""

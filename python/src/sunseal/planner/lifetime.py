@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How long a battery lasts under cryptography (Piotrowski 2006, section 4), and what its voltage leaves of it."""
+"""Lifetime of a battery under cryptography (Piotrowski 2006, section 4), and what its voltage leaves of it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from sunseal.planner.priced import Priced
 Array = npt.NDArray[np.float64]
 YEAR_S = 365.25 * 86_400.0
 SHELF_LIFE_S = 10 * YEAR_S
-"""What makers promise of primary cells unused: Energizer of its alkaline AA, Panasonic of its lithium coin cells."""
+"""Shelf life that makers promise of primary cells unused: Energizer of its alkaline AA, Panasonic of its lithium coin
+cells."""
 WARM_C = 25.0
-"""Where nobody says how warm the battery is."""
+"""Temperature of a battery of which nobody says it."""
 
 
 def parts_of(kind: str) -> dict[str, dict[str, Any]]:
@@ -63,7 +64,7 @@ def _part(name: str) -> dict[str, Any]:
 
 
 class Life(NamedTuple):
-    """What becomes of batteries under nodes, an array each."""
+    """Lives of batteries under nodes, an array a figure."""
 
     lasts_s: Array
     """Up to the first time that the heaviest pulse pulls the rail below what the node needs."""
@@ -100,7 +101,7 @@ def lives(
 
 @dataclass(frozen=True)
 class Use:
-    """What a node does: an operation every so often, a packet with it perhaps, and sleep."""
+    """Use of a node: an operation every so often, a packet with it perhaps, and sleep."""
 
     operation: str
     board: str
@@ -111,11 +112,11 @@ class Use:
     radio_s: float
     sleep_w: float
     period_s: float
-    """0: without pause."""
+    """Time from one operation to the next; 0: without pause."""
     beside_w: float = 0.0
-    """What goes on being drawn beside the CPU while the operation runs (`Asleep.beside_w`)."""
+    """Power that goes on being drawn beside the CPU while the operation runs (`Asleep.beside_w`)."""
     coprocessor_j: float = 0.0
-    """What a coprocessor takes from one operation to the next: its start, or waiting."""
+    """Energy that a coprocessor takes from one operation to the next: its start, or waiting."""
     pulse_w: float = 0.0
     """The heaviest that the radio draws; computing is heavier where that is less."""
     needs_v: float = 0.0
@@ -144,13 +145,13 @@ class Use:
 
     @property
     def mean_w(self) -> float:
-        """Mean power."""
+        """Return the mean power of the node."""
         return self.awake_w * self.duty + self.sleep_w * (1.0 - self.duty)
 
 
 @dataclass(frozen=True)
 class Question:
-    """What was asked."""
+    """Question that was asked."""
 
     use: Use
     battery: str
@@ -195,9 +196,9 @@ class Lifetime(Priced):
     end_v: float
     """The cell's open voltage there."""
     available_j: float
-    """What is taken out of the cell until then."""
+    """Energy taken out of the cell until then."""
     unused_j: float
-    """What is left in it."""
+    """Energy left in it."""
     operations: float
     lifetime_s: float
     lifetime_h: float
@@ -205,15 +206,16 @@ class Lifetime(Priced):
     mean_w: float
     peak_w: float
     radio_share: float
-    """Of an operation's energy."""
+    """Share of an operation's energy."""
     self_discharged_j: float
     resistance_lost_j: float
     converter_lost_j: float
     delivered_j: float
-    """At the rail."""
+    """Energy that came to the rail."""
     question: Question = field(repr=False)
     supply_remark: str | None = None
-    """Where the cells' voltage is none that chip or radio bears, or the temperature is not counted."""
+    """Remark for the user where the cells' voltage is none that chip or radio bears, or the temperature is not
+    counted."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""

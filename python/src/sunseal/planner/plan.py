@@ -34,7 +34,7 @@ UNITS = {"link": "dB", "security": "bits"}
 
 @dataclass(frozen=True)
 class Margin:
-    """How far a configuration is from failing a requirement; 0 is the edge.
+    """Distance of a configuration from failing a requirement; 0 is the edge.
 
     Relative to what is required, but for the link, in dB, and for security, in bits.
     """
@@ -100,13 +100,14 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Planned:
-    """The answer."""
+    """Answer of the command: what was planned."""
 
     requirements: dict[str, Any]
     configurations: tuple[Configuration, ...]
     """Cheapest first; none if nothing qualifies."""
     beside: tuple[surest.Beside, ...]
-    """What holds at the low end where the cheapest does not, and what has much more margin for little more cost."""
+    """Configurations beside it: what holds at the low end where the cheapest does not, and what has much more margin
+    for little more cost."""
     losers: tuple[tuple[str, str], ...]
     """Each other algorithm and board, and in words why it lost."""
     relaxed: tuple[Relaxation, ...]
@@ -122,7 +123,7 @@ class Planned:
 
     @property
     def best(self) -> Configuration | None:
-        """Return the cheapest."""
+        """Return the cheapest configuration."""
         return self.configurations[0] if self.configurations else None
 
     @property

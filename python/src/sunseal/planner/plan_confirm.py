@@ -36,9 +36,9 @@ BOUND = 0.02
 PLAYED_MOST_S = 600.0
 """The longest period that is played: an operation costs the same however long the sleep behind it."""
 DUTY_CYCLES = 2_500
-"""What the duty program adds around an operation, at most: 2,320 cycles on the MSP432P401R, measured."""
+"""Cycles that the duty program adds around an operation, at most: 2,320 cycles on the MSP432P401R, measured."""
 PAUSE_CYCLES = 3_000
-"""What its pause in front of a coprocessor's start adds: 2,846 cycles on the ATmega128L, measured."""
+"""Cycles that its pause in front of a coprocessor's start adds: 2,846 cycles on the ATmega128L, measured."""
 IDLE_S = 65_520
 """The period of a program that only sleeps."""
 WEEK = 7
@@ -64,7 +64,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Confirmed:
-    """What the closed loop said."""
+    """Answer of the closed loop."""
 
     rows: tuple[Row, ...]
 
@@ -182,7 +182,7 @@ def _value(value: Any) -> str:
 
 @dataclass(frozen=True)
 class _Task:
-    """What the closed loop said of a task: an operation beyond the sleep that it displaces."""
+    """Answer of the closed loop for a task: an operation beyond the sleep that it displaces."""
 
     operations: int
     cycles: float

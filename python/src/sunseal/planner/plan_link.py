@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What the air costs a task: the least output power that carries the distance, and the energy of its messages.
+"""Costs of the air for a task: the least output power that carries the distance, and the energy of its messages.
 
 Path loss follows the log-distance law (Rappaport, Wireless Communications, 2nd edition, section 4.9.1) beyond one
 metre of free space (Friis).

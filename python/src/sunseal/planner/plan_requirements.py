@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a node shall do, read from a file: every key known, every figure with its unit, else one sentence.
+"""Requirements of a node, read from a file: every key known, every figure with its unit, else one sentence.
 
 A figure is written with its unit (`"600s"`, `"10min"`, `"64B"`) or as a bare number in the SI base unit. The keys
 stand in `examples/requirements.toml`.
@@ -32,7 +32,7 @@ WEIGHTS = {
     "flash_bytes": "program memory of all tasks' programs, bytes",
     "prices": "the sum of [prices], in the user's currency",
 }
-"""What a plan may be charged for."""
+"""Costs that a plan may be charged for."""
 KINDS = ("boards", "workloads", "variants", "capacitors", "panels", "harvesters", "batteries", "converters")
 ONCE = {
     "wots-sign": "one message a key",
@@ -57,14 +57,14 @@ class Task:
     latency_s: float
     size_bytes: int
     sends_bytes: int | None
-    """What goes on the air besides the signature or tag; None: nothing does."""
+    """Bytes that go on the air besides the signature or tag; None: nothing does."""
     coupons: int | None = None
-    """How many coupons may be kept for it (`plan_coupons`); None: it is always done whole."""
+    """Number of coupons that may be kept for it (`plan_coupons`); None: it is always done whole."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """Where to: an output power, or a distance that it follows from."""
+    """Reach of the radio: an output power, or a distance that it follows from."""
 
     dbm: int | None
     distance_m: float | None
@@ -72,7 +72,7 @@ class Link:
     margin_db: float
     retries: float
     listen_s: float | None
-    """How long the node listens for the answer; None: as long as the link layer's takes."""
+    """Time for which the node listens for the answer; None: as long as the link layer's takes."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Requirements:
     safety: float
     lifetime_s: float | None
     temperature_c: float
-    """Of battery and store."""
+    """Temperature of battery and store."""
     flash_bytes: int | None
     ram_bytes: int | None
     allow: dict[str, tuple[str, ...]]
@@ -116,7 +116,7 @@ class Requirements:
     uncertainty: Uncertainty
     power_set: str
     radio: str | None
-    """What each board carries instead of its own radio."""
+    """Radio that each board carries instead of its own."""
     mass_g: float | None
     volume_cm3: float | None
     """Bounds of a supply's parts together."""

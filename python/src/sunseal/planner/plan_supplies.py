@@ -41,9 +41,9 @@ GATES = np.array([0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
 FINEST = 48
 """A light with so many points a day at most is played from point to point, another in even steps."""
 STEP_S = 600.0
-"""Those."""
+"""Length of these even steps."""
 ROWS_MAX = 1e8
-"""Of a year's trace: at a row a second, a third of this, a configuration's year takes seconds."""
+"""Most rows of a year's trace: at a row a second, a third of this, a configuration's year takes seconds."""
 
 
 @places.cached
@@ -218,9 +218,9 @@ class Store:
     part: str
     is_cell: bool
     capacitance_f: float
-    """Of a capacitor; 0 of a cell."""
+    """Capacitance of a capacitor; 0 of a cell."""
     tolerance_low_rel: float
-    """How far below its nominal capacity a store may be; above it `tolerance_rel`."""
+    """Share by which a store may be below its nominal capacity; above it `tolerance_rel`."""
     tolerance_rel: float
 
 
@@ -246,7 +246,7 @@ class Harvested:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return its parts."""
+        """Return the parts that it is made of."""
         return tuple(dict.fromkeys(filter(None, (self.panel, self.harvester, self.output, self.store.part))))
 
     @property
@@ -393,7 +393,7 @@ class Year:
     light_w: tuple[Array, ...]
     """The panel's mean power in each step, an hour or less, of each supply."""
     edges_s: Array
-    """Where the steps begin and end."""
+    """Times at which the steps begin and end."""
 
     def engine(self, supply: int) -> _engine.Supply:
         """Return a supply as the engine has it under its assumptions."""
@@ -415,11 +415,11 @@ class Year:
 
 @dataclass(frozen=True)
 class Carried:
-    """What harvested supplies carry: for each, the largest load at the store above gates."""
+    """Loads that harvested supplies carry: for each, the largest load at the store above gates."""
 
     year: Year
     full_j: Array
-    """Of each store above its cut-off."""
+    """Energy of each full store above its cut-off."""
     loads_w: Array
     """Supplies x gates of `GATES`, falling."""
 
@@ -499,7 +499,7 @@ class Battery:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return its parts."""
+        """Return the parts that it is made of."""
         return tuple(filter(None, (self.part, self.converter)))
 
     def table(self, cutoff_v: float) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What an answer about a node's operation rests on: the operation measured, the sleep, the message, the coprocessor."""
+"""Prices that an answer about a node's operation rests on: the operation measured, the sleep, the message, the
+coprocessor."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ class Priced:
     measured: Measurement | None = field(default=None, repr=False)
     """The operation, where it was measured for this."""
     asleep: Asleep | None = field(default=None, repr=False)
-    """Of what the sleep's power consists; None: it was given."""
+    """Parts of the sleep's power; None: it was given."""
     exchange: Exchange | None = field(default=None, repr=False)
-    """What goes over the air with each operation; None: its energy was given."""
+    """Exchange over the air with each operation; None: its energy was given."""
     between: Between | None = field(default=None, repr=False)
-    """What a coprocessor takes between two operations; None on a board without one."""
+    """Cost of a coprocessor between two operations; None on a board without one."""
     citations: citing.Citations = field(default=citing.NOTHING, repr=False)
 
     def cite(self) -> citing.Citations:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a message costs on the air, by a radio's currents and the link layer (docs/reference/link.md).
+"""Cost of a message on the air, by a radio's currents and the link layer (docs/reference/link.md).
 
 How long a packet lasts is the engine's to say (`sunseal_radio::MessagePart`): bits at a rate, or LoRa's symbols. A
 body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is the
@@ -209,9 +209,9 @@ class Exchange:
     time_s: float
     """With the radio on."""
     send_j: Ends
-    """Of the one that sends the body and listens for the answer."""
+    """Energy of the one that sends the body and listens for the answer."""
     receive_j: Ends
-    """Of the one that hears the body and answers."""
+    """Energy of the one that hears the body and answers."""
     power_set: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Prices:
-    """What a body costs on the air, and its parts: J and s.
+    """Cost of a body on the air, and its parts: J and s.
 
     Of LoRa, a byte and a packet are a straight line through the steps of its symbols, never below them; `exchange`
     counts the symbols.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What would have to give way where nothing meets the requirements: each of them alone, by the least that helps.
+"""Relaxations where nothing meets the requirements: each of them alone, by the least that helps.
 
 Of light, period and days the hourly year tells where that is about, and the engine's year, which decides what is
 offered, how much less will do.
@@ -26,7 +26,7 @@ LIGHT_MOST = 1024.0
 PERIOD_MOST = 1e4
 """The largest factors of light and period that a relaxation tries."""
 DIGITS = 4
-"""Of the figure of a relaxation."""
+"""Digits of the figure of a relaxation."""
 STEP = 1.01
 """From one period to the next of the scale on which the shortest is sought, and how near light is to the least."""
 DAY_STEP = 1e-3
@@ -44,7 +44,7 @@ def factor(margin: float) -> str:
 
 @dataclass(frozen=True)
 class Relaxation:
-    """How far one requirement alone would have to give way for something to qualify."""
+    """Distance by which one requirement alone would have to give way for something to qualify."""
 
     requirement: str
     wanted: str
@@ -53,13 +53,13 @@ class Relaxation:
     name: str | None
     """The cheapest node then."""
     figure: str = ""
-    """What the file calls it, where that is another word."""
+    """Name that the file has for it, where that is another word."""
     remark: str = ""
-    """What it is the least of."""
+    """Remark on what it is the least of."""
 
     @property
     def sentence(self) -> str:
-        """Say it."""
+        """Say it in a sentence."""
         if self.needed is None:
             return f"giving way in {self.requirement} alone does not help"
         told = f"{self.figure or self.requirement} of {self.needed} instead of {self.wanted} would do"
@@ -185,7 +185,7 @@ def _give_way(everything: sweep.Field, name: str, rest: pd.DataFrame) -> Relaxat
 
 
 def _more_latency(everything: sweep.Field, rest: pd.DataFrame) -> Relaxation:
-    """Of one task its latency, of several all of them by one factor."""
+    """Relax one task's latency, of several all of them by one factor."""
     wanted = everything.requirements
     alone = wanted.tasks[0].latency_s if len(wanted.tasks) == 1 else None
     wish = "what is allowed" if alone is None else units.show(alone, "s")

@@ -29,7 +29,7 @@ DECISIONS = ("sleep", "sign and send", "answer a challenge")
 
 @dataclass(frozen=True)
 class Demand:
-    """What a node asks of its supply; energies at the regulated output."""
+    """Demand of a node on its supply; energies at the regulated output."""
 
     compute_j: float
     compute_s: float
@@ -40,11 +40,11 @@ class Demand:
     margin: float = MARGIN
     overhead_j: float = OVERHEAD_J
     between: str = ""
-    """What becomes of a coprocessor between uses; its start is part of computing, its waiting of the sleep."""
+    """Word for what becomes of a coprocessor between uses; its start is part of computing, its waiting of the sleep."""
 
     @property
     def needed_j(self) -> float:
-        """What must be stored before an operation begins: the right side of equation 6.1."""
+        """Return what must be stored before an operation begins: the right side of equation 6.1."""
         return self.margin * (self.compute_j + self.radio_j) + self.overhead_j
 
     @property
@@ -123,7 +123,7 @@ def decide(demand: Demand, capacitance_f: float, v_v: float, mode: str, asked: b
 
 @dataclass(frozen=True)
 class Question:
-    """What was asked: a demand on a store between two voltages, in a light or in none."""
+    """Question that was asked: a demand on a store between two voltages, in a light or in none."""
 
     demand: Demand
     board: str
@@ -153,8 +153,8 @@ class Sized(Priced):
     autonomy_s: float
     """By equation 6.3, between the highest voltage and the cut-off."""
     dark_s: float
-    """How long the full store lasts without light: with the output's losses, the electronics' own consumption, leakage,
-    and what the heaviest pulse must find in the store's resistance."""
+    """Time for which the full store lasts without light: with the output's losses, the electronics' own consumption,
+    leakage, and what the heaviest pulse must find in the store's resistance."""
     shortest_period_s: float | None
     """By equation 6.2 with the year's mean light; None where even sleep is too much."""
     year: dict[str, Any] | None
@@ -199,7 +199,9 @@ def year_of(
     )
     profile = fleets.NodeProfile(demand.sleep_w, 0.0, 0.0, min(60.0, demand.period_s), (task,))
     supply = supply_table(lender, temperature_c) or None
-    fate = fleets.play_one(profile, trace, days, board=board, supply=supply, light=light, capacitance_f=capacitance_f)
+    fate = fleets.play_one(
+        profile, trace, days, board=board, supply=supply, light=light, capacitance_f=capacitance_f, again=days == 365
+    )
     sums = fate["sums"]
     work_j = sums["load_j"] + sums["store_load_j"]
     lost_j = sum(sums[key] for key in LOSSES if key != "curtailed_j")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a plan offers beside its cheapest: what holds at the low end of every interval, and much more margin for little.
+"""Offers of a plan beside its cheapest: what holds at the low end of every interval, and much more margin for little.
 
 A cheapest configuration is one because nothing of it is spare: at the low end of its light or its currents it may fail.
 Of what costs more, only what has more margin, or another panel, is looked at, the cheapest first.
@@ -24,7 +24,7 @@ MUCH = 2.0
 """So many times what is needed in place of once is much more margin."""
 
 LowEnd = tuple[bool, float]
-"""Whether all margins hold at their low ends, and the energy's there."""
+"""Margins at their low ends: whether all hold, and the energy's there."""
 LowEnds = Callable[[pd.Series, uncertainty.Case, Sequence[uncertainty.Swing]], LowEnd]
 
 
@@ -38,12 +38,12 @@ class Beside:
     low_end: float
     """Its energy margin at its low end; 0 is the edge."""
     holds: bool
-    """Whether it is the cheapest that holds at the low end."""
+    """True if it is the cheapest that holds at the low end."""
     words: str
-    """What more it costs, and for what."""
+    """Words that tell what more it costs, and for what."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields, as `--json` prints them."""
         return asdict(self)
 
 

@@ -32,7 +32,7 @@ from sunseal.planner.plan_requirements import ONCE, REPEATED, STEPS, Requirement
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 PLACE = ["board", "variant", "vcc_v", "freq_hz", "cell"]
-"""What tells one operating point from another; `cell` names the battery whose mean voltage it is, else empty."""
+"""Columns that tell one operating point from another; `cell` names the battery whose mean voltage it is, else empty."""
 DAY_S = 86_400.0
 REQUIREMENTS = ("security", "latency", "link", "flash", "ram", "duty", "energy")
 ENDS = ("", "_low", "_high")
@@ -41,7 +41,7 @@ POWERS = ("compute", "radio", "sleep", "listen", "coprocessor")
 """Parts of the mean power; the last is a coprocessor that waits, a start of one is computing."""
 AIR = ("byte", "packet", "message")
 MESSAGE_MAX = 160
-"""What every bench program's buffer holds of a message, bytes."""
+"""Bytes of a message that every bench program's buffer holds."""
 PERIOD_BYTES = 128
 """A whole number of blocks of every cipher and hash here; SHA-512's is the longest."""
 
@@ -475,11 +475,11 @@ class Judged:
 
     fits: Flags
     needed: Array
-    """What the energy requirement asks: the load at the store, W; or the lifetime, s."""
+    """Figure that the energy requirement asks for: the load at the store, W; or the lifetime, s."""
     had: Array
-    """What the supply gives of it."""
+    """Figure that the supply gives of it."""
     drawn_w: Array
-    """What the store or the battery gives for the load, on average."""
+    """Power that the store or the battery gives for the load, on average."""
     cost: Array
     met: dict[str, Flags]
     is_battery: bool

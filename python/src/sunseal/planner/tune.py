@@ -27,10 +27,10 @@ QUANTITIES = {
     "flash": ("flash_bytes", "B"),
     "ram": ("memory_bytes", "B"),
 }
-"""What may be bounded or asked for: column and unit. RAM counts the stack as well."""
+"""Quantities that may be bounded or asked for: column and unit. RAM counts the stack as well."""
 MORE_IS_BETTER = frozenset({"security"})
 SPREAD = {"energy": ("energy_low_j", "energy_high_j"), "power": ("power_low_w", "power_high_w")}
-"""Where the documents leave a coefficient open: its two ends."""
+"""Two ends of a quantity whose coefficients the documents leave open."""
 SAME = 1e-12
 """Relative; a bound that is met to the last bits of a float is met."""
 
@@ -49,7 +49,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class Relaxation:
-    """How far a bound alone would have to give way for some point to qualify; None: no value of it helps."""
+    """Distance by which a bound alone would have to give way for some point to qualify; None: no value of it helps."""
 
     quantity: str
     bound: float
@@ -72,7 +72,7 @@ class Tuned:
     binds: list[Binding]
     relaxations: list[Relaxation]
     nearest: dict[str, Any] | None
-    """Where nothing qualifies: the point whose largest excess over the bounds, as a factor, is smallest."""
+    """Nearest point where nothing qualifies: that whose largest excess over the bounds, as a factor, is smallest."""
     nearest_factor: float | None
     """That factor: all bounds together would have to give way by it."""
     points: pd.DataFrame = field(repr=False)

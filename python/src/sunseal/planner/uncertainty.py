@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How sure a plan's margin is: each assumption moved to its ends alone, and the widest first (a tornado).
+"""Uncertainty of a plan's margin: each assumption moved to its ends alone, and the widest first (a tornado).
 
 Ends of currents are those of the documents (typical to maximum, or what the power set brackets); ends of light,
 efficiencies, leakage, capacity and path loss are the requirements' [uncertainty]; of a panel in low light they are
@@ -32,7 +32,7 @@ COEFFICIENTS = {
 
 @dataclass(frozen=True)
 class Swing:
-    """What becomes of the energy margin at both ends of one assumption."""
+    """Swing of the energy margin between both ends of one assumption."""
 
     assumption: str
     low: str
@@ -53,7 +53,7 @@ class Swing:
         return replace(self, outcome_low=low, outcome_high=high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields, as `--json` prints them."""
         return asdict(self)
 
 

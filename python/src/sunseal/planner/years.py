@@ -22,14 +22,10 @@ FIRST_DAYS = 60
 def play_year(
     everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, days: int = supply.DAYS
 ) -> dict[str, Any]:
-    """Play a configuration's typical year by the fleet's engine."""
-    fate = play_trace(
-        one,
-        float(load.vcc_v.iloc[0]),
-        summed_profile(everything.requirements, one, load),
-        everything.lights[one.panel].trace,
-        days,
-    )
+    """Play a configuration's typical year by the fleet's engine, and the next one where that would be worse."""
+    profile, trace = summed_profile(everything.requirements, one, load), everything.lights[one.panel].trace
+    again = days == supply.DAYS
+    fate = fleets.play_one(profile, trace, days, vcc_v=float(load.vcc_v.iloc[0]), supply=one.table(), again=again)
     due = max(fate["tasks"][0]["due"], 1)
     names = ("days", "days_survived", "brown_outs", "off_s", "v_min_v", "v_end_v")
     return {
@@ -39,6 +35,8 @@ def play_year(
         "panel_j": fate["sums"]["panel_j"],
         "curtailed_j": fate["sums"]["curtailed_j"],
         "energy_balance_rel": fate["balance_rel"],
+        "begin_v": fate.get("begin_v", one.engine.v_on_v),
+        "v_on_v": one.engine.v_on_v,
         "low_light": everything.lights[one.panel].low_light,
     }
 
@@ -72,10 +70,10 @@ class Years:
     """Shares of days that engine's years keep, so that none is played twice."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Begin with no year played."""
         self.known: dict[tuple[Any, ...], float] = {}
         self.at_most: dict[tuple[Any, ...], float] = {}
-        """Of years that were not played on."""
+        """Bounds of years that were not played on."""
         self.lights: dict[int, supply.Light] = {}
         """Held, so that none takes another's number."""
 

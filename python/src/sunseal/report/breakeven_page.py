@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Whether coupons pay, as a page and as a picture."""
+"""Break-even of coupons, as a page and as a picture."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Trace:
     mark: str = "circle"
     size: float = 6
     text: Sequence[str] = ()
-    """What a point says under the mouse."""
+    """Text that a point shows under the mouse."""
     dash: bool = False
     faint: bool = False
 
@@ -77,7 +77,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class _Scale:
-    """What the figures of an axis are divided by, as a power of ten, and what stands behind each."""
+    """Scale of an axis: the power of ten by which its figures are divided, and what stands behind each."""
 
     power: int
     suffix: str
@@ -96,7 +96,7 @@ def _pointed(axis: Axis, value: Number) -> str:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture."""
+    """Chart, described once and drawn by plotly or matplotlib."""
 
     x: Axis
     y: Axis
@@ -363,7 +363,7 @@ def _levels(points: Sequence[Point], place: Any) -> list[tuple[float, float, str
 
 @dataclass(frozen=True)
 class Swing:
-    """What the answer becomes at both ends of an assumption, whose name says what these are."""
+    """Answers at both ends of an assumption, whose name says what these are."""
 
     assumption: str
     outcome_low: float

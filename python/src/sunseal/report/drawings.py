@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from sunseal.planner.plan import Configuration, Planned
 
 POINTS_MAX = 1500
-"""Of a cloud so many points are drawn; the front and the chosen point always are."""
+"""Most points of a cloud that are drawn; the front and the chosen point always are."""
 SPREAD = 0.2
-"""How far an assumption is moved for a tornado where its source gives no bounds."""
+"""Share by which an assumption is moved for a tornado where its source gives no bounds."""
 ENERGY = Axis("energy per operation", "J", log=True)
 LATENCY = Axis("latency", "s", log=True)
 
@@ -256,7 +256,7 @@ def survival(sized: Sized) -> Chart | None:
 # --- Batteries -------------------------------------------------------------------------------
 
 ACCELERATOR_J = 30e-6
-"""Of a 233-bit operation in hardware (Piotrowski 2006, section 5)."""
+"""Energy of a 233-bit operation in hardware (Piotrowski 2006, section 5)."""
 CONVERTER = "ti-tps61000"
 
 
@@ -363,7 +363,7 @@ def life_swings(found: Lifetime) -> Chart:
 COST_MOST = 20.0
 """Times the cheapest; what costs more is not drawn."""
 BRINGS_LEAST = 0.2
-"""Of what is needed, or of the most that any brings; what brings less is not drawn."""
+"""Share of what is needed, or of the most that any brings; what brings less is not drawn."""
 
 
 def planned(plan: Planned) -> Chart:

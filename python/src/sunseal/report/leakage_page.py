@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What traces of an operation give away, as a page and as a picture."""
+"""Secrets that traces of an operation give away, as a page and as a picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sunseal.report.page import Page, table
 COLORS = {"whole": "#b5442e", "production": "#d98f1f", "coupon": "#2a5d9f"}
 TEST_COLORS = {"key": "#b5442e", "message": "#2a5d9f"}
 POINTS = 600
-"""Of a line over cycles: each is the greatest of its stretch."""
+"""Points of a line over cycles: each is the greatest of its stretch."""
 
 
 def chart(found: Leakage) -> charts.Chart:

@@ -82,7 +82,7 @@ class Page:
         return part("figure", key, height, Markup(called))  # JSON in a script
 
     def chart(self, chart: Chart) -> Markup:
-        """Embed a chart."""
+        """Embed a chart in the page."""
         return self.figure(chart.figure(), chart.height)
 
     def pair(self, *charts: Chart) -> Markup:

@@ -26,7 +26,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 @dataclass(frozen=True)
 class Day:
-    """What the pictures of one simulated day need: hours, volts, watts, events."""
+    """Figures that the pictures of one simulated day need: hours, volts, watts, events."""
 
     hour: Sequence[float]
     storage_v: Sequence[float]
@@ -39,19 +39,19 @@ class Day:
     """Hours from and to which the node had no supply."""
     thresholds_v: Mapping[str, float] = field(default_factory=dict)
     uses_j: Mapping[str, float] = field(default_factory=dict)
-    """Where the day's joules went, for the picture in one file."""
+    """Uses of the day's joules, for the picture in one file."""
     between_v: tuple[Sequence[float], Sequence[float]] = ((), ())
     """Lowest and highest storage voltage within each point."""
     unit: str = "h"
-    """What the times are in: hours, minutes or seconds of a short run, days of a long one."""
+    """Unit of the times: hours, minutes or seconds of a short run, days of a long one."""
     source: str = "panel"
-    """What brings the power, in a word or two."""
+    """Source of the power, in a word or two."""
     by_the_sun: bool = True
-    """Whether the times are those of a day with its sun; else of the run alone."""
+    """True if the times are those of a day with its sun; else of the run alone."""
 
     @property
     def time_title(self) -> str:
-        """What the time axis says."""
+        """Return the title of the time axis."""
         if not self.by_the_sun:
             return f"time [{self.unit}]"
         scale = {"h": "hour", "min": "minute", "s": "second"}.get(self.unit)
@@ -79,7 +79,7 @@ DENSE = 60
 TIMES_MAX = 3000
 """So many events of a kind are drawn."""
 POWER_FLOOR_W = 1e-7
-"""Where the axis of power ends: less than the node takes asleep."""
+"""Lower end of the axis of power: less than the node takes asleep."""
 
 
 def _lanes(day: Day) -> list[tuple[str, Sequence[float], int]]:
@@ -245,7 +245,7 @@ def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
 
 
 STATES = {"off": BAD, "sleep": STORE, "compute": GOOD, "radio": SUN}
-"""What a node is at, in the engine's words."""
+"""Colours of a node's activities, in the engine's words."""
 
 
 def _tick(day: Day) -> float:

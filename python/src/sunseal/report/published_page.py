@@ -32,7 +32,7 @@ STYLE = {
     published.NOT_COMPUTED: ("bad", plots.INK),
     published.NO_TOOLS: ("mild", plots.MUTED),
 }
-"""What a verdict looks like in a table and in a picture."""
+"""Styles of a verdict in a table and in a picture."""
 BARS_MAX = 14
 """Above so many rows a table is drawn as points."""
 LABEL_MAX = 56

@@ -98,7 +98,7 @@ SOURCES = {
     "markov": "random source",
     "sunlight": "panel",
 }
-"""What brings the power, by the key of [harvest] that says so."""
+"""Sources of the power, by the key of [harvest] that says so."""
 
 
 def source_of(scenario: Mapping[str, Any]) -> str:

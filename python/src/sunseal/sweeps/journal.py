@@ -69,7 +69,7 @@ class Journal:
             measuring.write_atomic(self.path, b"".join(good))
 
     def keep(self, index: int, row: Row) -> None:
-        """Add a point."""
+        """Add a point that is done."""
         self.rows[index] = row
         if self._file is not None:
             try:

@@ -29,7 +29,7 @@ Sampler: TypeAlias = "Callable[[Mapping[str, Any], int, np.random.Generator], It
 
 @dataclass(frozen=True)
 class Axis:
-    """What a key path may be: one of several values, or a number between two ends."""
+    """Axis of values that a key path may have: one of several values, or a number between two ends."""
 
     path: str
     values: tuple[Any, ...] = ()

@@ -18,7 +18,7 @@ ROUND = 8
 
 @dataclass(frozen=True)
 class Goal:
-    """Which figure is to become small or large."""
+    """Figure that is to become small or large."""
 
     figure: str
     least: bool

@@ -43,7 +43,7 @@ TABLE_EVERY_S = 60.0
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is to be run."""
+    """Sweep that is to be run."""
 
     tables: dict[str, Any]
     """As they stand in the file."""
@@ -51,10 +51,10 @@ class Sweep:
     folder: Path | None
     points: list[Point]
     spec: dict[str, Any]
-    """What makes it this sweep and no other; JSON."""
+    """Specification that makes it this sweep and no other; JSON."""
     count: int = 0
     search: searching.Search | None = None
-    """Where the next points come from; `points` grows by rounds then."""
+    """Search from which the next points come; `points` grows by rounds then."""
 
 
 def prepare(

@@ -34,7 +34,7 @@ class Setup:
     esr_ohm: float = 0.0
     esr_tolerance: float = 0.0
     meter_gain_tolerance: float = 0.0
-    """Of the voltmeter's reading; the same error in both readings."""
+    """Gain error of the voltmeter's reading; the same error in both readings."""
     meter_offset_tolerance_v: float = 0.0
     """The same in both readings."""
     resolution_v: float = 0.0
@@ -43,14 +43,14 @@ class Setup:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the method says of one operation."""
+    """Reading of the method for one operation."""
 
     v1_v: float
     v2_v: float
     time_s: float
     operations: int
     stored_j: float
-    """What left the capacitor."""
+    """Energy that left the capacitor."""
     leak_j: float
     esr_j: float
     terms: tuple[Term, ...]
@@ -129,7 +129,7 @@ def capacitance_for(energy_j: float, v1_v: float, v2_v: float) -> float:
 
 @dataclass(frozen=True)
 class Virtual:
-    """What the instrument read at a simulated board, and what the board's ledger says."""
+    """Reading of the instrument at a simulated board, beside the board's ledger."""
 
     workload: str
     board: str
@@ -145,12 +145,13 @@ class Virtual:
 
     @property
     def error_j(self) -> float:
-        """What the instrument was wrong by."""
+        """Return the error of the instrument."""
         return self.reading.energy_j - self.ledger_j
 
     @property
     def agrees(self) -> bool:
-        """Whether that lies within the expanded uncertainty and what a double's digits leave of it, step by step."""
+        """Tell whether that lies within the expanded uncertainty and what a double's digits leave of it, step by
+        step."""
         rounding_j = 4 * STEPS * float(np.finfo(float).eps) * self.held_j
         return abs(self.error_j) <= self.reading.expanded_j + rounding_j
 

@@ -41,7 +41,7 @@ class Simulated:
     energy_low_j: float
     energy_high_j: float
     begin_s: Array
-    """Where each stretch of even power begins; the trigger rises at 0."""
+    """Times at which each stretch of even power begins; the trigger rises at 0."""
     power_w: Array
     end_s: float
 
@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def within(self) -> bool:
-        """Whether the measured energy, with its uncertainty, meets the range of the power set."""
+        """Tell whether the measured energy, with its uncertainty, meets the range of the power set."""
         u = self.measured.expanded_j
         low, high = self.simulated.energy_low_j, self.simulated.energy_high_j
         return self.measured.energy_j + u >= low and self.measured.energy_j - u <= high

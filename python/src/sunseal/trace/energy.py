@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a bench with an oscilloscope does: find the trigger's windows, integrate, say how sure that is.
+"""Energy as a bench with an oscilloscope finds it: find the trigger's windows, integrate, say how sure that is.
 
 Energy is the sum over a window's samples of supply voltage times current times the time each sample holds:
 equation 3.1 of Mane 2014, and equations 1 and 2 of Rizvi et al. 2009 (over N samples: their sum takes N + 1).
@@ -32,7 +32,7 @@ UNIT_HINT = "write it in the header as `current (mA)`, or say what its 1 is with
 SUPPLY = re.compile(
     r"v|u|mv|v_?(cc|dd|supply|in|out|bat)|(supply|bus|main|battery|target)?[ _]?(voltage|volts?)|supply", re.I
 )
-"""What a channel is called that can be taken for the supply without being named; `mv` is Otii's main voltage."""
+"""Names of a channel that can be taken for the supply without being named; `mv` is Otii's main voltage."""
 COVERAGE = 0.9545
 """The share of a normal distribution within two standard deviations."""
 
@@ -53,7 +53,7 @@ class Window:
 
     @property
     def power_w(self) -> float:
-        """Mean power."""
+        """Return the mean power of the window."""
         return self.energy_j / self.time_s
 
 
@@ -171,7 +171,7 @@ class Front:
 
     @property
     def volts_per_ampere(self) -> float:
-        """What turns the channel into amperes."""
+        """Return the factor that turns amperes into the channel's volts."""
         return (self.bench.shunt_ohm or 1.0) * self.bench.gain if self.kind == "shunt" else self.bench.gain
 
     def measured(self, block: Block) -> Array:
@@ -325,7 +325,7 @@ class _Sum:
 
 @dataclass
 class _Sums:
-    """What is summed in one pass."""
+    """Sums that are made in one pass."""
 
     windows: dict[int, _Sum] = field(default_factory=dict)
     idle_j: float = 0.0

@@ -68,22 +68,22 @@ class Channel:
     lsb: float | None = None
     """One step of its converter, where the file says so."""
     doubt: str = ""
-    """Why it has no unit, with the line."""
+    """Reason for which it has no unit, with the line."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive samples."""
+    """Block of consecutive samples."""
 
     first: int
     """Number of the first sample, from 0."""
     time_s: Array
     width_s: Array
-    """How long each sample holds: until the next one."""
+    """Time for which each sample holds: until the next one."""
     values: dict[str, Array]
 
     def __len__(self) -> int:
-        """Count the samples."""
+        """Count the block's samples."""
         return len(self.time_s)
 
 
@@ -95,7 +95,7 @@ Told = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Recording:
-    """What a file holds. Nothing is read before `blocks` is gone through."""
+    """Recording that a file holds. Nothing is read before `blocks` is gone through."""
 
     path: Path
     format: str
@@ -107,9 +107,9 @@ class Recording:
     """Time from sample to sample, where the samples are even and the file or the user says how far apart."""
     start_s: float = 0.0
     even: bool = True
-    """Whether a longer step than usual is a gap."""
+    """True if a longer step than usual is a gap."""
     verify: bool = False
-    """Whether the file's times are held against `step_s`, which its header gives."""
+    """True if the file's times are held against `step_s`, which its header gives."""
     first_line: int | None = None
     """Line of the first sample, in a text file."""
     windows: tuple[tuple[int, int], ...] = ()

@@ -33,13 +33,13 @@ class Column:
     unit: str
     scale: float = 1.0
     bit: int | None = None
-    """Of a column that holds a word of bits as text, the one that is meant, from the left."""
+    """Bit that is meant of a column that holds a word of bits as text, from the left."""
     doubt: str = ""
 
 
 @dataclass
 class Layout:
-    """How a text file is to be read."""
+    """Layout by which a text file is to be read."""
 
     format: str
     first: int
@@ -280,7 +280,7 @@ def _keysight(text: Text, default: str | None) -> Layout | None:
 
 
 def _lecroy(text: Text, default: str | None) -> Layout | None:
-    """`LECROY...,id,Waveform`, `Segments,n,SegmentSize,m`, `Time,Ampl`."""
+    """Read a LeCroy oscilloscope's head: `LECROY...,id,Waveform`, `Segments,n,SegmentSize,m`, `Time,Ampl`."""
     if not text.lines or not text.lines[0].upper().startswith("LECROY"):
         return None
     segments = text.key("Segments")

@@ -12,6 +12,8 @@ pub(crate) struct Port {
     /// Pins that are driven from outside, and their levels.
     driven: u8,
     outside: u8,
+    /// Pins that a timer drives in the port's stead where they are outputs, and their levels.
+    pub given: (u8, u8),
     /// PUD: no pull-ups.
     pub pull_up_disable: bool,
     /// Levels before the tick in which they last changed, for the synchronizer.
@@ -28,7 +30,13 @@ impl Port {
     pub fn levels(&self) -> u8 {
         let pulled = if self.pull_up_disable { 0 } else { self.port };
         let inputs = self.driven & self.outside | !self.driven & pulled;
-        self.ddr & self.port | !self.ddr & inputs
+        self.ddr & self.out() | !self.ddr & inputs
+    }
+
+    /// Levels that outputs carry, a timer's or the port's.
+    pub fn out(&self) -> u8 {
+        let (given, levels) = self.given;
+        self.port & !given | levels & given
     }
 
     /// How the chip holds its pins.
@@ -36,7 +44,7 @@ impl Port {
         std::array::from_fn(|bit| {
             let high = self.port >> bit & 1 != 0;
             match self.ddr >> bit & 1 {
-                1 => Held::Driven(high),
+                1 => Held::Driven(self.out() >> bit & 1 != 0),
                 _ if high && !self.pull_up_disable => Held::PulledUp,
                 _ => Held::Floating,
             }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Timer/Counters 0 and 2 (8 bits) and 1 and 3 (16 bits), with their prescalers. The counter is not stepped: it follows
-//! from ticks. Output pins do not move; clocks from pins are refused.
+//! from ticks. Clocks from pins are refused.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
 use super::Cx;
-use crate::instruments::lint::LintKind;
 
 /// Flags and interrupt enables, in an order of our own.
 pub(crate) const TOV: u8 = 1 << 0;
@@ -85,6 +84,11 @@ pub(crate) struct Timer {
     pub enabled: u8,
     /// The tick in which a pin's edge is captured.
     capture: Option<u64>,
+    /// OCnx, the registers behind the output pins, a bit each.
+    outs: u8,
+    /// Their edges since somebody asked: the tick, the channel, its level.
+    #[serde(skip)]
+    pub edges: Vec<(u64, usize, bool)>,
 }
 
 impl Timer {
@@ -144,7 +148,7 @@ impl Timer {
         })
     }
 
-    fn top_is_icr(&self) -> bool {
+    pub fn top_is_icr(&self) -> bool {
         self.wide && matches!(self.wgm(), 8 | 10 | 12 | 14)
     }
 
@@ -160,6 +164,78 @@ impl Timer {
     fn clocks(a: u64, b: u64, origin: u64, divider: u64) -> u64 {
         let taps = |tick: u64| tick.saturating_sub(origin) / divider;
         taps(b) - taps(a)
+    }
+
+    // ---- output units (2467X, tables of the COM bits)
+
+    /// COMnx1:0 of a channel; 0 where the pin is its port's.
+    pub fn com(&self, i: usize) -> u8 {
+        if self.wide { self.tccra >> (6 - 2 * i) & 3 } else { self.tccrb >> 4 & 3 }
+    }
+
+    /// Tells if a channel drives its pin: the PWM modes toggle OCnA alone, and that where OCRnA is the top.
+    pub fn connected(&self, i: usize) -> bool {
+        let pwm = self.mode().is_some_and(|m| m.0.buffers());
+        match self.com(i) {
+            0 => false,
+            1 if pwm => self.wide && i == 0 && matches!(self.wgm(), 9 | 11 | 15),
+            _ => true,
+        }
+    }
+
+    /// Level of a channel's OCnx, which its pin has once it is given to it.
+    pub fn out(&self, i: usize) -> bool {
+        self.outs >> i & 1 != 0
+    }
+
+    fn set_out(&mut self, i: usize, level: bool) {
+        if self.out(i) == level {
+            return;
+        }
+        self.outs ^= 1 << i;
+        // A match and the bottom in one tick leave the pin as it was.
+        match self.edges.iter().position(|e| (e.0, e.1) == (self.at, i)) {
+            Some(back) => drop(self.edges.remove(back)),
+            None => self.edges.push((self.at, i, level)),
+        }
+    }
+
+    /// The counter has left the value of channel `i`, on its way down or not.
+    fn matched(&mut self, i: usize, falling: bool) {
+        match self.com(i) {
+            _ if !self.connected(i) => {}
+            1 => self.set_out(i, !self.out(i)),
+            com => self.set_out(i, (com == 3) != falling),
+        }
+    }
+
+    /// The counter of a fast PWM begins anew.
+    fn at_bottom(&mut self) {
+        for i in 0..self.channels() {
+            if self.com(i) > 1 {
+                self.set_out(i, self.com(i) == 2);
+            }
+        }
+    }
+
+    /// FOCnx: what a match does to the output, without its flag.
+    fn force(&mut self, i: usize) {
+        if self.mode().is_some_and(|m| !m.0.buffers()) {
+            self.matched(i, false);
+        }
+    }
+
+    /// Flags that an output goes by, whether they are set or not.
+    fn moving(&self) -> u8 {
+        let channels = (0..self.channels()).filter(|i| self.connected(*i));
+        let matches = channels.fold(0, |all, i| all | OCFA << i);
+        let fast = self.mode().is_some_and(|m| m.0 == Mode::FastPwm);
+        matches | if matches != 0 && fast { TOV } else { 0 }
+    }
+
+    /// Tells if a channel goes on moving its pin by itself.
+    pub fn swings(&self, i: usize, prescaler: Prescaler) -> bool {
+        self.connected(i) && self.divider(prescaler) != 0
     }
 
     /// The end of the ramp that the counter is on.
@@ -201,6 +277,7 @@ impl Timer {
                 let is_blocked = self.blocked && ahead == 0;
                 if ahead < part && !is_blocked {
                     self.flags |= OCFA << i;
+                    self.matched(i, false);
                 }
             }
             self.blocked = false;
@@ -217,6 +294,7 @@ impl Timer {
             }
             if mode == Mode::FastPwm {
                 self.update_buffers();
+                self.at_bottom();
             }
             self.count = 0;
             ramps += 1;
@@ -232,6 +310,9 @@ impl Timer {
     fn turn(&mut self, left: u64, mode: Mode, top: u16) -> u64 {
         let (taken, flags) = self.leaves(left, mode, top);
         self.flags |= flags;
+        for i in (0..self.channels()).filter(|i| flags & OCFA << i != 0) {
+            self.matched(i, self.falling);
+        }
         self.blocked = false;
         if self.falling {
             self.count -= taken as u16;
@@ -321,7 +402,7 @@ impl Timer {
     pub fn next_flag(&self, prescaler: Prescaler) -> Option<u64> {
         let capture = self.capture;
         let divider = self.divider(prescaler);
-        let wanted = self.enabled & !self.flags;
+        let wanted = self.enabled & !self.flags | self.moving();
         if divider == 0 || wanted == 0 {
             return capture;
         }
@@ -432,9 +513,6 @@ impl Timer {
         let whole = if self.wide { u16::from(self.temp) << 8 } else { 0 } | u16::from(value);
         match reg {
             Reg::Tccra => {
-                if value & 0xFC != 0 {
-                    cx.lint(LintKind::TimerOutput);
-                }
                 self.tccra = value;
                 self.check_mode(cx)?;
             }
@@ -444,14 +522,16 @@ impl Timer {
                         "a timer clocked from its pin Tn (CSn2:0 6 or 7) is not modelled; use a tap of the prescaler",
                     ));
                 }
-                if !self.wide && value & 0x30 != 0 {
-                    cx.lint(LintKind::TimerOutput);
-                }
                 // FOC bits are strobes that read as zero.
                 self.tccrb = if self.wide { value & 0xDF } else { value & 0x7F };
                 self.check_mode(cx)?;
+                if !self.wide && value & 0x80 != 0 {
+                    self.force(0);
+                }
             }
-            Reg::Tccrc => {}
+            Reg::Tccrc => {
+                (0..3).filter(|i| value & 0x80 >> i != 0).for_each(|i| self.force(i));
+            }
             Reg::TcntL => {
                 self.count = whole;
                 self.blocked = true;

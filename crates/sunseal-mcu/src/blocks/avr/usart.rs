@@ -76,7 +76,7 @@ impl Usart {
         (u64::from(1 + data + parity) + stop) * self.bit_ticks()
     }
 
-    /// How long a bit takes.
+    /// Duration of a bit at the rate that is set.
     pub fn bit_ps(&self, io: &Line) -> u128 {
         io.lasting(self.bit_ticks()).unwrap_or(0)
     }

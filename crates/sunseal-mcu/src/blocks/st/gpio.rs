@@ -12,6 +12,7 @@ const LCKR: u32 = 0x1C;
 
 /// Fields of a pin in MODER and PUPDR.
 const OUTPUT: u32 = 1;
+const ALTERNATE: u32 = 2;
 const ANALOG: u32 = 3;
 const PULL_UP: u32 = 1;
 
@@ -28,6 +29,8 @@ pub(crate) struct Gpio {
     /// Pins that something outside drives, and to what.
     driven: u16,
     levels: u16,
+    /// Pins that a block drives by their alternate function, and their levels.
+    pub given: (u16, u16),
 }
 
 impl Gpio {
@@ -66,15 +69,27 @@ impl Gpio {
         (0..16).fold(0, |set, i| set | u16::from(field >> (2 * i) & 3 == value) << i)
     }
 
-    /// Pins that the port drives: outputs, but for open drains that are let go of.
+    /// Levels that outputs carry, a timer's or the port's.
+    fn out(&self) -> u16 {
+        let (given, levels) = self.given;
+        self.odr as u16 & !given | levels & given
+    }
+
+    /// Pins that the chip drives: outputs, but for open drains that are let go of.
     pub fn drives(&self) -> u16 {
-        let open = self.otyper as u16 & self.odr as u16;
-        Self::with(self.moder, OUTPUT) & !open
+        let open = self.otyper as u16 & self.out();
+        (Self::with(self.moder, OUTPUT) | self.given.0) & !open
     }
 
     /// Those of them that are high.
     pub fn outputs(&self) -> u16 {
-        self.drives() & self.odr as u16
+        self.drives() & self.out()
+    }
+
+    /// The number of the alternate function that a pin has; none in another mode.
+    pub fn alternate(&self, bit: u8) -> Option<u8> {
+        let function = self.afr[usize::from(bit / 8)] >> (4 * (bit % 8)) & 0xF;
+        (self.moder >> (2 * bit) & 3 == ALTERNATE).then_some(function as u8)
     }
 
     /// Levels at all pins.
@@ -82,7 +97,7 @@ impl Gpio {
         let drives = self.drives();
         let pulled = Self::with(self.pupdr, PULL_UP);
         let outside = self.driven & self.levels | !self.driven & pulled;
-        drives & self.odr as u16 | !drives & outside
+        drives & self.out() | !drives & outside
     }
 
     /// Levels as IDR and EXTI see them: those of analogue pins are cut off.

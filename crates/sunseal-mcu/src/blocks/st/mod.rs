@@ -3,6 +3,7 @@
 //! (RM0351 for the STM32L4x6). Registers are 32 bits wide; a narrower access is an access under a mask.
 
 pub(crate) mod art;
+pub(crate) mod crc;
 pub(crate) mod exti;
 pub(crate) mod flash;
 pub(crate) mod gpio;

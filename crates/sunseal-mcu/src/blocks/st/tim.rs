@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! General-purpose timers TIM2 to TIM5 (RM0351 chapter 31): counting up, down and centre-aligned by a prescaled clock,
-//! update and compare interrupts. No pin moves.
+//! update and compare interrupts, outputs.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -9,7 +9,6 @@ use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
-use crate::instruments::lint::LintKind;
 
 const CR1_KNOWN: u32 = TIM_CR1_CEN
     | TIM_CR1_UDIS
@@ -39,6 +38,11 @@ pub(crate) struct Tim {
     cnt: u32,
     origin: u64,
     clock: Line,
+    /// OCxREF, a bit each.
+    refs: u8,
+    /// Edges of the outputs since somebody asked: when, the channel, its level.
+    #[serde(skip)]
+    pub edges: Vec<(Picos, usize, bool)>,
 }
 
 impl Tim {
@@ -116,6 +120,73 @@ impl Tim {
         }
     }
 
+    // ---- outputs (RM0351 section 31.3.9 and the description of OCxM)
+
+    /// Mode of a channel's output, OCxM.
+    fn mode(&self, i: usize) -> u32 {
+        let own = self.ccmr[i / 2] >> (8 * (i % 2));
+        own >> 4 & 7 | (own >> 16 & 1) << 3
+    }
+
+    /// CCxE, by which a channel drives its pin.
+    pub fn drives(&self, i: usize) -> bool {
+        self.ccer >> (4 * i) & 1 != 0
+    }
+
+    /// Level of a channel's output: OCxREF by CCxP.
+    pub fn out(&self, i: usize) -> bool {
+        (self.refs >> i ^ (self.ccer >> (4 * i + 1)) as u8) & 1 != 0
+    }
+
+    /// Tells if a channel that drives its pin goes on moving it by itself.
+    pub fn swings(&self, i: usize) -> bool {
+        self.runs() && self.drives(i) && matches!(self.mode(i), 3 | 6 | 7)
+    }
+
+    /// Counts until the counter comes to compare register `i` on the way that it is on.
+    fn until_pass(&self, i: usize) -> Option<u64> {
+        let (cnt, arr, ccr) = (u64::from(self.cnt), u64::from(self.arr), u64::from(self.ccr[i]));
+        let turn = self.until_update();
+        match (self.is_centred(), self.falls()) {
+            (false, false) if ccr == 0 => Some(turn),
+            (false, false) => (ccr > cnt && ccr < cnt + turn).then(|| ccr - cnt),
+            (false, true) if ccr == arr => Some(turn),
+            (true, false) => (ccr > cnt && ccr <= arr).then(|| ccr - cnt),
+            (_, true) => (ccr < cnt).then(|| cnt - ccr),
+        }
+    }
+
+    /// Counts until an output may move.
+    fn next_output(&self) -> Option<u64> {
+        let moving = |i: &usize| self.drives(*i) && matches!(self.mode(*i), 1..=3 | 6 | 7);
+        let passes = (0..4).filter(moving).map(|i| self.until_pass(i).unwrap_or(u64::MAX));
+        passes.min().map(|n| n.min(self.until_update()))
+    }
+
+    /// Brings the outputs in step with the counter at `t`, which has come to the compare registers in `passed`.
+    fn move_outputs(&mut self, passed: u8, t: Picos) {
+        for i in 0..4 {
+            let (bit, was) = (1 << i, self.out(i));
+            // Downwards a PWM is active from its compare value on, upwards below it.
+            let (cnt, ccr) = (self.cnt, self.ccr[i]);
+            let active = if self.falls() { cnt <= ccr } else { cnt < ccr };
+            let level = match self.mode(i) {
+                1 if passed & bit != 0 => true,
+                2 if passed & bit != 0 => false,
+                3 if passed & bit != 0 => self.refs & bit == 0,
+                4 => false,
+                5 => true,
+                6 => active,
+                7 => !active,
+                _ => self.refs & bit != 0,
+            };
+            self.refs = if level { self.refs | bit } else { self.refs & !bit };
+            if self.out(i) != was {
+                self.edges.push((t, i, !was));
+            }
+        }
+    }
+
     fn time_of(&self, counts: u64) -> Option<Picos> {
         let tick = self.origin.checked_add(counts.checked_mul(u64::from(self.psc) + 1)?)?;
         let t = self.clock.time_of(tick);
@@ -155,6 +226,8 @@ impl Tim {
                     self.sr |= 2 << i;
                 }
             }
+            let passes = |i: &usize| self.until_pass(*i).is_some_and(|n| n <= now);
+            let passed = (0..4).filter(passes).fold(0, |all, i| all | 1 << i);
             let updated = now == turn;
             if updated && self.cr1 & TIM_CR1_UDIS == 0 {
                 self.sr |= TIM_SR_UIF;
@@ -170,6 +243,9 @@ impl Tim {
             }
             if updated && self.cr1 & TIM_CR1_OPM != 0 {
                 self.cr1 &= !TIM_CR1_CEN;
+            }
+            if self.ccmr != [0; 2] {
+                self.move_outputs(passed, self.clock.time_of(self.origin).min(t));
             }
             if now == counts {
                 return;
@@ -232,6 +308,7 @@ impl Block<Stm32> for Tim {
     fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         self.sync(cx.now);
         let bits = value & mask;
+        cx.fx.pins = true;
         match off {
             TIM_CR1 => self.write_cr1(value, mask, cx)?,
             TIM_CR2 | TIM_SMCR => {
@@ -265,13 +342,18 @@ impl Block<Stm32> for Tim {
             TIM_CCMR1 | TIM_CCMR2 => {
                 let kept = &mut self.ccmr[usize::from(off == TIM_CCMR2)];
                 *kept = merge(*kept, value, mask);
-                let captures = *kept & 0x0303;
+                let (captures, combined) = (*kept & 0x0303, *kept & 0x0101_0000);
                 only(captures, 0, "input capture of the timers is not modelled", cx)?;
+                let what = "retriggerable, combined and asymmetric modes (OCxM3) are not modelled";
+                only(combined, 0, what, cx)?;
             }
             TIM_CCER => {
+                let was: [bool; 4] = std::array::from_fn(|i| self.out(i));
                 self.ccer = merge(self.ccer, value, mask) & 0xBBBB;
-                if self.ccer & 0x1111 != 0 {
-                    cx.lint(LintKind::TimerOutput);
+                for (i, was) in was.into_iter().enumerate() {
+                    if self.out(i) != was {
+                        self.edges.push((cx.now, i, !was));
+                    }
                 }
             }
             TIM_CNT => self.cnt = merge(self.cnt, value, mask) & self.most,
@@ -288,6 +370,9 @@ impl Block<Stm32> for Tim {
             }
             _ => return Err(cx.no_register()),
         }
+        if self.ccmr != [0; 2] {
+            self.move_outputs(0, cx.now);
+        }
         Ok(())
     }
 
@@ -303,7 +388,8 @@ impl Block<Stm32> for Tim {
         if !self.runs() {
             return None;
         }
-        self.time_of(self.until_flag(self.dier & !self.sr)?)
+        let flag = self.until_flag(self.dier & !self.sr);
+        self.time_of(flag.into_iter().chain(self.next_output()).min()?)
     }
 
     fn advance(&mut self, _: &(), t: Picos) {
@@ -315,7 +401,7 @@ impl Block<Stm32> for Tim {
     }
 
     fn may_ask(&self, _: &()) -> bool {
-        self.due(&()).is_some()
+        self.runs() && self.until_flag(self.dier & !self.sr).is_some()
     }
 }
 

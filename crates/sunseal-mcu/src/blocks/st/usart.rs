@@ -85,7 +85,7 @@ impl Usart {
         (halves * self.two_bits_ticks()).div_ceil(4)
     }
 
-    /// How long a bit takes.
+    /// Duration of a bit at the rate that is set.
     pub fn bit_ps(&self) -> u128 {
         self.clock.lasting(self.two_bits_ticks()).unwrap_or(0) / 2
     }

@@ -332,7 +332,7 @@ pub(crate) trait Around: Bus + Sized {
     /// Whether anything of the chip, or a part that is wired to it, may end the sleep that nothing ends yet.
     fn may_wake(&self, masks: Masks) -> bool;
     fn pins_may_wake(&self, masks: Masks) -> bool;
-    /// Whether something that shows goes on while the CPU sleeps for good.
+    /// True if something that shows goes on while the CPU sleeps for good.
     fn works_on(&self) -> bool {
         false
     }

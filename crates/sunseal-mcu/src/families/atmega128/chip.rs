@@ -157,6 +157,10 @@ impl Chip for Avr {
         Ok(true)
     }
 
+    fn interrupts_off(&self) -> Option<&'static str> {
+        (!self.cpu.interrupts_enabled()).then_some("I in SREG")
+    }
+
     fn can_wake(&self) -> bool {
         let r = &self.soc.regs;
         r.wdt.is_on()
@@ -171,7 +175,13 @@ impl Chip for Avr {
 
     fn works_on(&self) -> bool {
         let r = &self.soc.regs;
-        r.usarts.iter().any(|u| u.next_event().is_some())
+        let swings = |o: &(usize, usize, usize, u8)| {
+            r.timer_line(o.0).is_running()
+                && r.timers[o.0].swings(o.1, r.prescaler(o.0))
+                && r.ports[o.2].ddr & o.3 != 0
+        };
+        outputs::OUTPUTS.iter().any(swings)
+            || r.usarts.iter().any(|u| u.next_event().is_some())
             || r.spi.next_event().or(r.twi.next_event()).is_some()
     }
 

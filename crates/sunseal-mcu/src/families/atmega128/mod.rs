@@ -177,6 +177,8 @@ const ASYNC_REGS: [timer::Reg; 3] = [timer::Reg::Tccrb, timer::Reg::OcrL(0), tim
 pub(crate) struct Registers {
     clocks: Clocks,
     timers: [Timer; 4],
+    /// OCnx as their pins have them, by timer.
+    shown: [u8; 4],
     prescaler_0: Prescaler,
     prescaler_321: Prescaler,
     asynchronous: Asynchronous,
@@ -257,6 +259,7 @@ mod bus;
 mod chip;
 mod map;
 mod modes;
+mod outputs;
 mod registers;
 
 use map::*;
@@ -268,6 +271,7 @@ impl Registers {
         Self {
             clocks: Clocks { cpu: stopped, io: stopped, adc: stopped, asy: stopped, wdt: stopped },
             timers: std::array::from_fn(|i| Timer::new(i as u8)),
+            shown: [0; 4],
             prescaler_0: Prescaler::default(),
             prescaler_321: Prescaler::default(),
             asynchronous: Asynchronous::default(),
@@ -492,7 +496,7 @@ fn place(pin: Pin) -> (usize, u8) {
 
 fn is_driven_low(ports: &[Port; 7], pin: Pin) -> bool {
     let (i, mask) = place(pin);
-    ports[i].ddr & mask != 0 && ports[i].port & mask == 0
+    ports[i].ddr & mask != 0 && ports[i].out() & mask == 0
 }
 
 impl Soc {
@@ -544,10 +548,17 @@ impl Soc {
     }
 
     fn process_at(&mut self, t: Picos, now: Picos, cycles: Cycles) {
+        let mut counted = false;
         for i in 0..4 {
             if self.regs.timer_event(i).is_some_and(|e| e <= t) {
                 self.regs.advance_timer(i, t);
+                counted = true;
             }
+        }
+        if counted {
+            self.follow_outputs(cycles);
+            // What timer 0 has taken over late may connect its pin.
+            self.give_pins(t, cycles);
         }
         if let Some(byte) = self.regs.spi.event(t) {
             self.spi_byte(byte, t, cycles);
@@ -722,6 +733,16 @@ impl Soc {
     /// PORTx or DDRx is written in cycle `at`.
     fn port_changed(&mut self, i: usize, at: Cycles, change: impl FnOnce(&mut Port)) {
         let now = self.regs.clocks.cpu.time_of(at + 1);
+        self.port_changed_at(i, now, at + 1, change);
+    }
+
+    fn port_changed_at(
+        &mut self,
+        i: usize,
+        now: Picos,
+        cycles: Cycles,
+        change: impl FnOnce(&mut Port),
+    ) {
         let io = self.regs.clocks.io.ticks_at(now);
         let before = self.regs.ports[i].held();
         let changed = self.regs.ports[i].change(io, change);
@@ -733,11 +754,11 @@ impl Soc {
         let mut drives = Vec::new();
         for bit in (0..8).filter(|bit| outputs >> bit & 1 != 0) {
             let pin = Pin { port: b'A' + i as u8, bit };
-            drives.extend(self.common.output(pin, levels >> bit & 1 != 0, now, at + 1));
+            drives.extend(self.common.output(pin, levels >> bit & 1 != 0, now, cycles));
         }
         let ports = &self.regs.ports;
-        drives.extend(self.common.select(|pin| is_driven_low(ports, pin), now, at + 1));
-        drives.extend(self.tell_held(i, before, now, at + 1));
+        drives.extend(self.common.select(|pin| is_driven_low(ports, pin), now, cycles));
+        drives.extend(self.tell_held(i, before, now, cycles));
         self.drive_all(drives, now);
     }
 
@@ -792,6 +813,7 @@ impl Soc {
         let r = &mut self.regs;
         let io = r.clocks.io.ticks_at(now);
         r.timers.iter_mut().for_each(|t| t.reset(io));
+        r.shown = [0; 4];
         r.prescaler_0 = Prescaler { origin: io, held: false };
         r.prescaler_321 = r.prescaler_0;
         let always_on = r.fuses[2] & 1 == 0;

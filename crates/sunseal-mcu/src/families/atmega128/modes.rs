@@ -89,17 +89,18 @@ impl Soc {
             why.to_owned()
         } else if self.regs.fuses[2] & 2 == 0 {
             "the fuse M103C is programmed, and ATmega103 compatibility mode is not modelled; write 0xff to the extended fuses".to_owned()
-        } else if mhz > speed.clock_max_mhz {
-            format!(
-                "a clock of {mhz:.4} MHz exceeds the {} MHz that this part allows at {vcc_v:.2} V; fit a slower crystal or divide it (XDIV)",
-                speed.clock_max_mhz
-            )
         } else if vcc_v < speed.vcc_min_v || vcc_v > vcc_max_v {
             format!(
                 "supply of {vcc_v:.3} V is outside {} to {vcc_max_v} V, which this part needs at {mhz:.4} MHz, and no brown-out detector holds it in reset",
                 speed.vcc_min_v
             )
         } else {
+            let max = speed.clock_max_mhz;
+            self.common.illegal = self.common.too_fast((mhz, max), FUSES_START, || {
+                format!(
+                    "a clock of {mhz:.4} MHz exceeds the {max} MHz that this part allows at {vcc_v:.2} V; fit a slower crystal or divide it (XDIV)"
+                )
+            });
             return;
         };
         self.common.illegal = Some(Fault::device(FUSES_START, why));

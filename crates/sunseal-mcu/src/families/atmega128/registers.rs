@@ -85,8 +85,14 @@ impl Soc {
         if let Some((i, reg)) = Self::port_at(addr) {
             match reg {
                 0 => {} // PINx is read-only
-                1 => self.port_changed(i, at, |p| p.ddr = value & PORT_MASKS[i]),
-                _ => self.port_changed(i, at, |p| p.port = value & PORT_MASKS[i]),
+                1 => {
+                    self.port_changed(i, at, |p| p.ddr = value & PORT_MASKS[i]);
+                    self.check_captures(at);
+                }
+                _ => {
+                    self.port_changed(i, at, |p| p.port = value & PORT_MASKS[i]);
+                    self.give_pins(self.regs.clocks.cpu.time_of(at + 1), at + 1);
+                }
             }
             return Ok(());
         }
@@ -94,9 +100,14 @@ impl Soc {
             return self.regs.usarts[i].write(reg, value, &cx!(self, addr, at));
         }
         if timer_at(addr).is_some() {
-            return self.write_timer(addr, value, at);
+            self.write_timer(addr, value, at)?;
+            self.follow_outputs(at + 1);
+            self.give_pins(self.regs.clocks.cpu.time_of(at + 1), at + 1);
+            return Ok(());
         }
         self.write_own(addr, value, at)?;
+        self.follow_outputs(at + 1);
+        self.check_captures(at);
         let now = self.regs.clocks.cpu.time_of(at);
         self.book_parts(now, at);
         Ok(())

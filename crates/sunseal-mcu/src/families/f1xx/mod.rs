@@ -25,6 +25,7 @@ use crate::blocks::block::wire;
 use crate::blocks::dma::{self, Dma, Move, Next};
 use crate::blocks::flash_f1xx::{Activity, FlashF1xx};
 use crate::blocks::mpy32::Mpy32;
+use crate::blocks::net;
 use crate::blocks::port::PortPair;
 use crate::blocks::serial::Serial as _;
 use crate::blocks::timer_a::TimerA;
@@ -231,8 +232,10 @@ pub(crate) struct F1xx {
     facts: Arc<device::F1xx>,
     at: Places,
     nmi: u32,
-    /// Pins that feed capture inputs: timer, block, side.
-    capture_pins: Vec<(Pin, usize, usize, usize)>,
+    /// Pins that feed capture inputs: timer, block, side; the level that each was last seen at.
+    capture_pins: Vec<(Pin, (usize, usize, usize), bool)>,
+    /// Remarks on captures that wait to be made.
+    notes: Vec<LintKind>,
     net: Net,
     chip: Registers,
     fx: Effects,
@@ -280,7 +283,10 @@ impl F1xx {
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
         let (b, lints) = (&mut self.chip.blocks, &mut env.common.state.lints);
-        self.net.written(i, &mut b.ports, &b.timers, lints, (at::P1OUT, cycles));
+        let port = &mut b.ports[i];
+        if port.regiven() {
+            self.net.written(i, port, &b.timers, net::UNMAPPED, (lints, at::P1OUT, cycles));
+        }
         self.port_moved(env, i, now, cycles);
     }
 
@@ -293,13 +299,30 @@ impl F1xx {
         msp430::follow_outputs!(self, env, cycles);
     }
 
+    /// Tells what was noticed where no books were at hand.
+    fn tell_notes(&mut self, env: &mut Env) {
+        for kind in self.notes.drain(..) {
+            let cycles = self.chip.clocks.mclk.ticks_at(env.common.now());
+            env.common.state.lints.note(kind, at::P1OUT, cycles);
+        }
+    }
+
     /// Pins handed to the timers by PxSEL feed their capture inputs; the others keep their last level.
     fn feed_captures(&mut self, now: Picos) {
-        for &(pin, timer, ccr, side) in &self.capture_pins {
-            let Some((i, mask)) = pair(pin) else { continue };
-            if self.chip.blocks.ports[i].selected() & mask != 0 {
-                let high = self.chip.blocks.ports[i].levels() & mask != 0;
-                self.chip.blocks.timers[timer].input(ccr, side, high, &self.chip.clocks, now);
+        for (pin, (timer, ccr, side), seen) in &mut self.capture_pins {
+            let (timer, ccr, side) = (*timer, *ccr, *side);
+            let Some((i, mask)) = pair(*pin) else { continue };
+            let port = &self.chip.blocks.ports[i];
+            let (given, high) = (port.selected() & mask != 0, port.levels() & mask != 0);
+            let timer = &mut self.chip.blocks.timers[timer];
+            let moved = std::mem::replace(seen, high) != high;
+            if given {
+                timer.input(ccr, side, high, &self.chip.clocks, now);
+            }
+            if given && port.is_output(mask) && timer.captures(ccr, side, None) {
+                self.notes.push(LintKind::CaptureOutput { pin: *pin });
+            } else if !given && moved && timer.captures(ccr, side, Some(high)) {
+                self.notes.push(LintKind::CaptureUnselected { pin: *pin });
             }
         }
     }
@@ -324,7 +347,8 @@ impl Peripherals for F1xx {
         env.memory[id..id + 2].copy_from_slice(&facts.boot_rom.device_id.to_be_bytes());
         let pins = facts.capture.iter().filter_map(|c| {
             let timer = TIMERS.iter().position(|n| *n == c.timer)?;
-            Some((c.signal.parse().ok()?, timer, usize::from(c.ccr), usize::from(c.input == "B")))
+            let place = (timer, usize::from(c.ccr), usize::from(c.input == "B"));
+            Some((c.signal.parse().ok()?, place, false))
         });
         let unit = |name: &str| match Blocks::trigger(name)? {
             (Slot::timers(i), ccr) => Some((usize::from(i), usize::from(ccr))),
@@ -338,6 +362,7 @@ impl Peripherals for F1xx {
             at: Places::of(&dev),
             nmi: dev.interrupt("nmi").unwrap_or(0),
             capture_pins: pins.collect(),
+            notes: Vec::new(),
             net,
             chip,
             fx: Effects::default(),
@@ -451,7 +476,7 @@ impl Peripherals for F1xx {
 
     fn works_on(&self) -> bool {
         let (b, dma) = (&self.chip.blocks, &self.chip.blocks.dma);
-        (self.net.works_on(&b.ports, &b.timers)
+        (self.net.works_on(|i| &b.ports[i], &b.timers, net::UNMAPPED)
             || dma.is_watching()
             || dma.has_work()
             || b.usarts.iter().any(|s| s.next_event().is_some()))
@@ -495,6 +520,7 @@ impl Peripherals for F1xx {
     fn settle_effects(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
         self.note_faults();
         self.look_at_triggers();
+        self.tell_notes(env);
         if std::mem::take(&mut self.fx.clocks) {
             self.update_clocks(env, now, cycles);
         }
@@ -511,6 +537,7 @@ impl Peripherals for F1xx {
     }
 
     fn held_until(&mut self, env: &mut Env, pc: u32, sleeping: bool) -> Option<Picos> {
+        self.tell_notes(env);
         self.begin_dma(env, sleeping);
         if let (DmaPhase::Moving(t) | DmaPhase::Ending(t), false) = (self.chip.dma_phase, sleeping)
         {

@@ -35,15 +35,14 @@ impl F1xx {
                     speed.vcc_low_v, env.common.dev.supply.vcc_max_v,
                 ),
             ));
-        } else if f64::from(point.mclk_hz) > speed.mclk_max_hz(vcc_v) {
-            env.common.illegal = Some(Fault::device(
-                at::DCOCTL,
+        } else {
+            let max = speed.mclk_max_hz(vcc_v) / 1e6;
+            env.common.illegal = env.common.too_fast((mhz, max), at::DCOCTL, || {
+                let needs = speed.vcc_min_v(point.mclk_hz);
                 format!(
-                    "MCLK {mhz:.3} MHz exceeds the {:.3} MHz that a supply of {vcc_v:.3} V allows; it needs {:.3} V, or a slower clock",
-                    speed.mclk_max_hz(vcc_v) / 1e6,
-                    speed.vcc_min_v(point.mclk_hz),
-                ),
-            ));
+                    "MCLK {mhz:.3} MHz exceeds the {max:.3} MHz that a supply of {vcc_v:.3} V allows; it needs {needs:.3} V, or a slower clock"
+                )
+            });
         }
     }
 

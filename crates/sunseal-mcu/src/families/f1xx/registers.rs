@@ -148,7 +148,10 @@ impl F1xx {
         match slot {
             Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
             Slot::svs(_) => self.supervise(env, now),
-            Slot::timers(_) => self.follow_outputs(env, at),
+            Slot::timers(_) => {
+                self.follow_outputs(env, at);
+                self.feed_captures(now);
+            }
             Slot::flash(_) => self.book_flash(env, now, at),
             // UTXIFGx falls with the write; where the shift register is free it rises again at once.
             Slot::usarts(i) if off == U0TXBUF => self.see_fall([4, 10][usize::from(i)]),

@@ -95,7 +95,7 @@ impl F1xx {
             DmaPhase::Moving(_) => match self.chip.blocks.dma.current() {
                 Some(m) => {
                     if let Err(fault) = self.carry(env, m, t) {
-                        env.common.pending_fault = Some(fault);
+                        env.common.pending_fault = Some(dma::refused(&fault, m.from, m.to));
                     }
                     match self.chip.blocks.dma.moved() {
                         Next::Move => DmaPhase::Moving(self.after_cycles(t, dma::MOVE_CYCLES)),

@@ -19,6 +19,7 @@ use crate::blocks::block::wire;
 use crate::blocks::crc16::Crc16;
 use crate::blocks::flash::FlashController;
 use crate::blocks::mpy32::Mpy32;
+use crate::blocks::net;
 use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::reference::Ref;
@@ -219,7 +220,10 @@ impl F5xx {
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
         let (b, lints) = (&mut self.chip.blocks, &mut env.common.state.lints);
         let base = self.at.ports[0].base;
-        self.net.written(i, &mut b.ports, &b.timers, lints, (base, cycles));
+        let port = &mut b.ports[i];
+        if port.regiven() {
+            self.net.written(i, port, &b.timers, net::UNMAPPED, (lints, base, cycles));
+        }
         self.port_moved(env, i, now, cycles);
     }
 
@@ -447,7 +451,8 @@ impl Peripherals for F5xx {
 
     fn works_on(&self) -> bool {
         let b = &self.chip.blocks;
-        (self.net.works_on(&b.ports, &b.timers) || b.usci.iter().any(|s| s.next_event().is_some()))
+        (self.net.works_on(|i| &b.ports[i], &b.timers, net::UNMAPPED)
+            || b.usci.iter().any(|s| s.next_event().is_some()))
             && self.next_event().is_some()
     }
 

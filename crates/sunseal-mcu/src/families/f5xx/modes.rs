@@ -49,16 +49,16 @@ impl F5xx {
         }
         let level = &self.facts.pmm.level[usize::from(point.vcore)];
         let vcc_v = env.common.state.vcc_v;
-        if point.mclk_hz > level.mclk_max_hz() {
-            env.common.illegal = Some(Fault::device(
-                self.at.ucs[0].base,
-                format!(
-                    "MCLK {:.3} MHz exceeds the {} MHz that core voltage level {} allows at {vcc_v:.2} V; raise PMMCOREV before the clock",
-                    f64::from(point.mclk_hz) / 1e6,
-                    level.mclk_max_mhz,
-                    point.vcore
-                ),
-            ));
+        let mhz = f64::from(point.mclk_hz) / 1e6;
+        let clock = (mhz, f64::from(level.mclk_max_hz()) / 1e6);
+        let too_fast = env.common.too_fast(clock, self.at.ucs[0].base, || {
+            let (max, vcore) = (level.mclk_max_mhz, point.vcore);
+            format!(
+                "MCLK {mhz:.3} MHz exceeds the {max} MHz that core voltage level {vcore} allows at {vcc_v:.2} V; raise PMMCOREV before the clock"
+            )
+        });
+        if too_fast.is_some() {
+            env.common.illegal = too_fast;
         } else if vcc_v < level.vcc_min_v || vcc_v > env.common.dev.supply.vcc_max_v {
             env.common.illegal = Some(Fault::device(
                 self.at.pmm[0].base,

@@ -22,6 +22,7 @@ use crate::blocks::eusci::{self, Eusci};
 use crate::blocks::fram::{Cache, FramController};
 use crate::blocks::mpu::{self, Mpu};
 use crate::blocks::mpy32::Mpy32;
+use crate::blocks::net;
 use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::ref_a::RefA;
@@ -313,7 +314,10 @@ impl Fr5xx {
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
         let (b, lints) = (&mut self.chip.blocks, &mut env.common.state.lints);
         let base = self.at.ports[0].base;
-        self.net.written(i, &mut b.ports, &b.timers, lints, (base, cycles));
+        let port = &mut b.ports[i];
+        if port.regiven() {
+            self.net.written(i, port, &b.timers, net::UNMAPPED, (lints, base, cycles));
+        }
         self.tell_outputs(env, i, now, cycles);
         if i == PAIR_J {
             let select = self.chip.blocks.ports[PAIR_J].select_0();
@@ -552,7 +556,7 @@ impl Peripherals for Fr5xx {
     fn works_on(&self) -> bool {
         let (b, dma) = (&self.chip.blocks, &self.chip.blocks.dma);
         self.chip.deep.is_none()
-            && (self.net.works_on(&b.ports, &b.timers)
+            && (self.net.works_on(|i| &b.ports[i], &b.timers, net::UNMAPPED)
                 || dma.is_watching()
                 || dma.has_work()
                 || b.eusci.iter().any(|s| s.next_event().is_some()))

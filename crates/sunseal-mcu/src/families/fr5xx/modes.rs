@@ -71,16 +71,16 @@ impl Fr5xx {
         let l = &self.facts.limits;
         let (vcc_v, mhz) = (env.common.state.vcc_v, f64::from(point.mclk_hz) / 1e6);
         let access_hz = (self.facts.fram.access_max_mhz * 1e6) as u32;
-        let needed = FramController::needed(point.mclk_hz, access_hz);
+        let paced_hz = point.mclk_hz.min((l.mclk_max_mhz * 1.005e6) as u32);
+        let needed = FramController::needed(paced_hz, access_hz);
         let refuse = |addr, what: String| Some(Fault::device(addr, what));
-        if mhz > l.mclk_max_mhz * 1.005 {
-            env.common.illegal = refuse(
-                self.at.cs[0].base,
-                format!(
-                    "MCLK {mhz:.3} MHz exceeds the {} MHz of this part; divide it (DIVMx)",
-                    l.mclk_max_mhz
-                ),
-            );
+        let clock = (mhz, l.mclk_max_mhz * 1.005);
+        let too_fast = env.common.too_fast(clock, self.at.cs[0].base, || {
+            let max = l.mclk_max_mhz;
+            format!("MCLK {mhz:.3} MHz exceeds the {max} MHz of this part; divide it (DIVMx)")
+        });
+        if too_fast.is_some() {
+            env.common.illegal = too_fast;
         } else if vcc_v < l.vcc_min_v || vcc_v > env.common.dev.supply.vcc_max_v {
             env.common.illegal = refuse(
                 self.at.pmm[0].base,

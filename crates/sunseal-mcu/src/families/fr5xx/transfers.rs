@@ -106,14 +106,17 @@ impl Fr5xx {
             let width = |byte| if byte { Width::Byte } else { Width::Word };
             let align = |addr: u32, byte: bool| if byte { addr } else { addr & !1 };
             let from = align(m.from, m.from_byte);
-            let value = self.dma_read(env, from, width(m.from_byte), at + taken)?;
+            let refused = |fault: Fault| dma::refused(&fault, m.from, m.to);
+            let value =
+                self.dma_read(env, from, width(m.from_byte), at + taken).map_err(refused)?;
             taken += std::mem::take(&mut self.chip.stalled) + 1;
             let to = align(m.to, m.to_byte);
             if !asleep && to >= Self::PERIPHERALS_END {
                 let (at, old) = (at + taken, env.load(to, width(m.to_byte)));
                 self.chip.dma_ahead.push(Ahead { at, addr: to, old, byte: m.to_byte });
             }
-            self.dma_write(env, Store { addr: to, width: width(m.to_byte), value }, at + taken)?;
+            let store = Store { addr: to, width: width(m.to_byte), value };
+            self.dma_write(env, store, at + taken).map_err(refused)?;
             taken += std::mem::take(&mut self.chip.stalled) + dma::MOVE_CYCLES - 1;
             env.common.accounts.count(Event::DmaTransfer);
             env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));

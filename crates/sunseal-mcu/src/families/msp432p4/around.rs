@@ -17,7 +17,15 @@ impl Around for Soc {
     fn new(dev: Arc<Device>) -> Self {
         let facts = Arc::new(dev.msp432().clone());
         let map = Map::of(&blocks::listed(), &dev);
-        let r = Registers {
+        let mut net = Net::new(&dev, facts.pins.as_ref(), "adc14", PAIRS, unit);
+        let mapper = &facts.port_mapper;
+        for (port, bit) in mapper.ports.iter().flat_map(|p| (0..8).map(move |bit| (p, bit))) {
+            for (signal, code) in &mapper.signals {
+                let pin = format!("P{port}.{bit}");
+                net.lead(&pin, PAIRS, (1, Some(*code)), signal, unit);
+            }
+        }
+        let mut r = Registers {
             lines: Lines::default(),
             scs: Scs::new(&facts.nvic),
             dwt: Dwt::default(),
@@ -28,7 +36,9 @@ impl Around for Soc {
             for_event: false,
             slept_from: 0,
         };
+        net.tell(&mut r.blocks.timers);
         let mut soc = Self {
+            net,
             common: Common::new(dev, &NAMES),
             memory: Memory::new(),
             map,
@@ -75,7 +85,9 @@ impl Around for Soc {
 
     fn works_on(&self) -> bool {
         let (b, lines) = (&self.r.blocks, &self.r.lines);
-        b.dma[0].is_on() && self.own_event().is_some()
+        let port = |i: usize| b.dio[0].pair(i);
+        let pins = self.net.works_on(port, &b.timers, &|i, mask| b.pmap[0].code(i, mask));
+        (b.dma[0].is_on() || pins) && self.own_event().is_some()
             || b.eusci.iter().any(|s| s.due(lines).is_some())
     }
 
@@ -258,6 +270,12 @@ impl Around for Soc {
             self.settle_effects(now, cycles);
         }
     }
+}
+
+/// A timer and its unit by their name in the device's data.
+fn unit(name: &str) -> Option<net::Unit> {
+    let (timer, ccr) = name.split_once('.')?;
+    Some((TIMERS.iter().position(|n| *n == timer)?, ccr.parse().ok()?))
 }
 
 impl Soc {

@@ -74,7 +74,7 @@ impl Blocks {
             crc: [Crc32::new()],
             wdt: [Wdt::new()],
             dio: [Dio::new()],
-            pmap: [Pmap::default()],
+            pmap: [Pmap::new(&facts.port_mapper)],
             dma: [Dma::default()],
             cs: [Cs::new(0, 0)],
             pss: [Pss::new()],
@@ -84,7 +84,7 @@ impl Blocks {
     }
 
     /// A reset of that class; the watchdog follows once the clocks are known.
-    pub fn reset(&mut self, class: Class, keep_pins: bool) {
+    pub fn reset(&mut self, facts: &device::Msp432, class: Class, keep_pins: bool) {
         self.dma = [Dma::default()];
         self.timers.iter_mut().for_each(|t| t.0.reset());
         self.eusci.iter_mut().for_each(|u| u.0.reset());
@@ -96,7 +96,7 @@ impl Blocks {
         self.flctl[0].reset();
         if class >= Class::Hard && !keep_pins {
             self.dio[0].reset();
-            self.pmap[0].reset();
+            self.pmap = [Pmap::new(&facts.port_mapper)];
         }
         if class >= Class::Reboot {
             // Clocks, power and the flash's ways of reading go back too.

@@ -42,7 +42,9 @@ impl Soc {
                     aes.event(t);
                     self.settle_effects(t, at);
                 }
-                self.r.blocks.read(slot, off, mask, &mut cx!(self, addr, at, now))
+                let value = self.r.blocks.read(slot, off, mask, &mut cx!(self, addr, at, now));
+                self.follow_outputs(at);
+                value
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::accounts::{self, Event, Names};
 use crate::blocks::adc14::{Inside, Reference};
 use crate::blocks::eusci::{self, Eusci};
 use crate::blocks::flctl;
+use crate::blocks::net::{self, Net};
 use crate::blocks::serial::{Serial as _, Which};
 use crate::blocks::udma::{self as dma, Dma};
 use crate::blocks::wdt_a_p4 as wdt;
@@ -40,6 +41,8 @@ use sysctl::Sysctl;
 
 const SERIALS: [&str; 8] = eusci::NAMES;
 const TIMERS: [&str; 4] = ["ta0", "ta1", "ta2", "ta3"];
+/// Pairs of numbered ports, PA to PE.
+const PAIRS: usize = 5;
 
 accounts::vocabulary! {
     components
@@ -125,6 +128,7 @@ pub(crate) struct Soc {
     facts: Arc<device::Msp432>,
     memory: Memory<BYTES>,
     map: Map<Slot>,
+    net: Net,
     r: Registers,
     fx: Fx,
     side: Side,

@@ -138,13 +138,14 @@ impl Soc {
             };
             let vcc_min = if self.r.blocks.pcm[0].dcdc() { p.dcdc_vcc_min_v } else { p.vcc_min_v };
             // DCO frequencies are rounded.
-            if mhz > max * 1.0001 {
-                self.common.illegal = Some(Fault::device(
-                    self.map.base(Slot::cs(0)),
-                    format!(
-                        "MCLK {mhz:.3} MHz exceeds the {max} MHz that the power mode allows (core voltage level {vcore}); request another by PCMCTL0.AMR before the clock"
-                    ),
-                ));
+            let base = self.map.base(Slot::cs(0));
+            let too_fast = self.common.too_fast((mhz, max * 1.0001), base, || {
+                format!(
+                    "MCLK {mhz:.3} MHz exceeds the {max} MHz that the power mode allows (core voltage level {vcore}); request another by PCMCTL0.AMR before the clock"
+                )
+            });
+            if too_fast.is_some() {
+                self.common.illegal = too_fast;
             } else if vcc_v < vcc_min || vcc_v > self.common.dev.supply.vcc_max_v {
                 let vcc_max = self.common.dev.supply.vcc_max_v;
                 self.common.illegal = Some(Fault::device(
@@ -160,7 +161,7 @@ impl Soc {
                     self.r.blocks.flctl[0].normal_read(bank),
                 );
                 let reach = self.facts.flash_max_mhz(vcore, waits, normal);
-                self.too_fast[bank] = mhz > reach * 1.0001;
+                self.too_fast[bank] = mhz.min(max) > reach * 1.0001;
             }
         }
         if self.too_fast != before {
@@ -282,6 +283,7 @@ impl Soc {
             self.r.blocks.wdt[0].event(&mut cx!(self, base, cycles, t));
         }
         self.r.blocks.advance(&lines, t);
+        self.follow_outputs(cycles);
         for i in 0..SERIALS.len() {
             if due(self.r.blocks.eusci[i].due(&lines)) {
                 self.eusci_event(i, t, cycles);
@@ -406,13 +408,47 @@ impl Soc {
 
     /// Tells of outputs of the pairs of ports that were written.
     pub(super) fn ports_written(&mut self, now: Picos, cycles: Cycles) {
-        let written = std::mem::take(&mut self.fx.pins);
+        self.follow_outputs(cycles);
+        let (written, mapped) =
+            (std::mem::take(&mut self.fx.pins), std::mem::take(&mut self.fx.mapped));
         for i in (0..6).filter(|i| written >> i & 1 != 0) {
-            self.port_written(i, now, cycles);
+            self.port_written(i, mapped, now, cycles);
         }
     }
 
-    fn port_written(&mut self, i: usize, now: Picos, cycles: Cycles) {
+    /// Has edges of output units reach their pins.
+    pub(super) fn follow_outputs(&mut self, cycles: Cycles) {
+        if self.r.blocks.timers.iter().all(|t| t.0.edges.is_empty()) {
+            return;
+        }
+        for (at, unit, level) in net::edges(&mut self.r.blocks.timers) {
+            let b = &mut self.r.blocks;
+            let mapper = |i: usize, mask: u16| b.pmap[0].code(i, mask);
+            for i in self.net.moved(&mut b.dio[0].0, unit, level, &mapper) {
+                self.port_moved(i, at, cycles);
+            }
+        }
+    }
+
+    fn port_written(&mut self, i: usize, mapped: bool, now: Picos, cycles: Cycles) {
+        let base = self.map.base(Slot::dio(0));
+        let b = &mut self.r.blocks;
+        let port = &mut b.dio[0].0[i].0;
+        if port.regiven() || mapped {
+            let mapper = |i: usize, mask: u16| b.pmap[0].code(i, mask);
+            let lints = &mut self.common.state.lints;
+            self.net.written(i, port, &b.timers, &mapper, (lints, base, cycles));
+        }
+        self.port_moved(i, now, cycles);
+        if i == PAIRS {
+            let sel = self.r.blocks.dio[0].pair(PAIRS).primary();
+            let facts = Arc::clone(&self.facts);
+            self.r.blocks.cs[0].set_pins(sel & 3 == 3, sel & 0xC == 0xC, now, &facts);
+            self.fx.clocks = true;
+        }
+    }
+
+    fn port_moved(&mut self, i: usize, now: Picos, cycles: Cycles) {
         let outputs = self.r.blocks.dio[0].pair(i).outputs();
         let mut changed = outputs ^ self.r.outputs[i];
         self.r.outputs[i] = outputs;
@@ -420,19 +456,13 @@ impl Soc {
         while changed != 0 {
             let bit = changed.trailing_zeros() as u8;
             changed &= changed - 1;
-            let port = if i == 5 { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
+            let port = if i == PAIRS { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
             let high = outputs >> bit & 1 != 0;
             drives.extend(self.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
         }
         let dio = &self.r.blocks.dio[0];
         drives.extend(self.common.select(|pin| dio.drives_low(pin), now, cycles));
         self.drive(drives);
-        if i == 5 {
-            let sel = self.r.blocks.dio[0].pair(5).primary();
-            let facts = Arc::clone(&self.facts);
-            self.r.blocks.cs[0].set_pins(sel & 3 == 3, sel & 0xC == 0xC, now, &facts);
-            self.fx.clocks = true;
-        }
     }
 
     // ---- resets
@@ -459,7 +489,7 @@ impl Soc {
         self.side.scb = Scb::default();
         self.r.scs.reset();
         self.r.sysctl.reset(class, source);
-        self.r.blocks.reset(class, keep_pins);
+        self.r.blocks.reset(&Arc::clone(&self.facts), class, keep_pins);
         if class >= Class::Reboot {
             self.r.dwt = Dwt::default();
         }
@@ -467,7 +497,7 @@ impl Soc {
         self.map();
         self.update_clocks(now, cycles);
         self.r.blocks.wdt[0].reset(&self.r.lines, now);
-        self.fx.pins = 0x3F;
+        (self.fx.pins, self.fx.mapped) = (0x3F, true);
         self.ports_written(now, cycles);
         self.settle_effects(now, cycles);
         self.side.deadline = 0;
@@ -519,6 +549,14 @@ impl DmaBus<'_> {
         let mclk = &self.soc.r.lines.base.mclk;
         mclk.ticks_at(self.now).max(self.at)
     }
+
+    /// The controller tells of a bus error by DMA_ERRCLR alone.
+    fn note_refused(&mut self, addr: u32, at: Cycles, refused: bool) {
+        if refused {
+            self.soc.common.state.lints.note(LintKind::DmaRefused, addr, at);
+            self.soc.side.deadline = 0;
+        }
+    }
 }
 
 impl dma::Memory for DmaBus<'_> {
@@ -529,6 +567,7 @@ impl dma::Memory for DmaBus<'_> {
         let at = self.cycle();
         let value = self.soc.read(addr, width, at);
         self.soc.side.stall = 0;
+        self.note_refused(addr, at, value.is_err());
         value
     }
 
@@ -539,6 +578,7 @@ impl dma::Memory for DmaBus<'_> {
         let at = self.cycle();
         let done = self.soc.write(addr, width, value, at);
         self.soc.side.stall = 0;
+        self.note_refused(addr, at, done.is_err());
         done
     }
 

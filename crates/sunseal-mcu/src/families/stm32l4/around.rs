@@ -34,6 +34,7 @@ impl Around for Soc {
             memory: Memory::new(),
             layout,
             map,
+            routes: outputs::routes(&facts),
             r,
             fx: Fx::default(),
             side: Side::default(),
@@ -72,7 +73,7 @@ impl Around for Soc {
     }
 
     fn works_on(&self) -> bool {
-        self.serials_busy()
+        self.serials_busy() || self.timers_move_pins() && self.own_event().is_some()
     }
 
     fn pins_may_wake(&self, _masks: Masks) -> bool {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use crate::blocks::st::crc::Crc;
 use crate::blocks::st::exti::Exti;
 use crate::blocks::st::flash::Flash;
 use crate::blocks::st::gpio::Gpio;
@@ -59,6 +60,7 @@ wide::blocks! {
     rtc: Rtc, 1 = [("rtc", "rtc", &[])];
     iwdg: Iwdg, 1 = [("iwdg", "iwdg", &[])];
     rng: Rng, 1 = [("rng", "rng", &["rng"])];
+    crc: Crc, 1 = [("crc", "crc", &[])];
 }
 
 impl Blocks {
@@ -76,6 +78,7 @@ impl Blocks {
             rtc: [Rtc::new()],
             iwdg: [Iwdg::new()],
             rng: [Rng::new(facts.rng.cycles_per_word)],
+            crc: [Crc::default()],
         }
     }
 
@@ -99,6 +102,7 @@ impl Blocks {
             Slot::usart(i) => self.usart[i].reset(),
             Slot::spi(i) => self.spi[i].reset(),
             Slot::rng(i) => self.rng[i].reset(),
+            Slot::crc(i) => self.crc[i] = Crc::default(),
             Slot::flash(i) => self.flash[i] = Flash::new(facts),
             Slot::rcc | Slot::pwr | Slot::exti(_) | Slot::rtc(_) | Slot::iwdg(_) => {}
         }

@@ -7,6 +7,7 @@ mod around;
 mod blocks;
 mod bus;
 mod modes;
+mod outputs;
 mod pwr;
 mod rcc;
 mod soc;
@@ -188,6 +189,7 @@ pub(crate) struct Soc {
     memory: Memory<BYTES>,
     layout: Layout,
     map: Map<Slot>,
+    routes: Vec<outputs::Route>,
     r: Registers,
     fx: Fx,
     side: Side,

@@ -8,7 +8,8 @@ use sunseal_trace::Picos;
 
 use crate::blocks::st::{Cause, Cx, merge, only};
 use crate::device::{Stm32l4, us};
-use crate::instruments::lint::LintKind;
+use crate::instruments::lint::{ClockOutput, LintKind};
+use crate::pin::Pin;
 
 const CR_KNOWN: u32 = RCC_CR_MSION
     | RCC_CR_MSIPLLEN
@@ -21,7 +22,10 @@ const CR_KNOWN: u32 = RCC_CR_MSION
     | RCC_CR_PLLON;
 const CR_RESET: u32 = 0x61;
 
-const CFGR_KNOWN: u32 = 3 | 0xF << 4 | 7 << 8 | 7 << 11 | RCC_CFGR_STOPWUCK;
+const CFGR_KNOWN: u32 =
+    3 | 0xF << 4 | 7 << 8 | 7 << 11 | RCC_CFGR_STOPWUCK | RCC_CFGR_MCOSEL | RCC_CFGR_MCOPRE;
+/// Where MCO comes out (RM0351 section 6.2.16).
+const MCO_PIN: Pin = Pin::new(b'A', 8);
 
 const BDCR_KNOWN: u32 =
     RCC_BDCR_LSEON | 1 << 2 | 3 << 3 | RCC_BDCR_RTCSEL | RCC_BDCR_RTCEN | RCC_BDCR_BDRST;
@@ -460,7 +464,11 @@ impl Rcc {
             RCC_ICSCR => self.icscr = merge(self.icscr, value, mask),
             RCC_CFGR => {
                 let new = merge(self.cfgr, value, mask) & !(3 << 2);
-                only(new, CFGR_KNOWN, "the clock output MCO is not modelled", cx)?;
+                only(new, CFGR_KNOWN, "it has bits that are reserved", cx)?;
+                if new & RCC_CFGR_MCOSEL != 0 {
+                    let kind = LintKind::ClockOutput { pin: MCO_PIN, clock: ClockOutput::Mco };
+                    cx.lints.note(kind, cx.addr, cx.at);
+                }
                 self.cfgr = new;
             }
             RCC_PLLCFGR if self.cr & RCC_CR_PLLON != 0 => {

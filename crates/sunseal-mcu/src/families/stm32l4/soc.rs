@@ -168,7 +168,7 @@ impl Soc {
         self.common.illegal = None;
         let before = std::mem::take(&mut self.too_fast);
         if awake {
-            let (p, supply) = (&self.facts.power, &self.common.dev.supply);
+            let (p, most) = (&self.facts.power, self.common.dev.supply.vcc_max_v);
             let (vcc_v, mhz) = (self.common.state.vcc_v, f64::from(point.mclk_hz) / 1e6);
             let max = p.hclk_max_mhz[usize::from(point.vcore)];
             let vco = self.r.rcc.vco_mhz(now, &self.facts);
@@ -176,10 +176,13 @@ impl Soc {
             let mode = ["Range 2", "Range 1", "the low-power run mode"][usize::from(point.vcore)];
             let pwr = self.map.base(Slot::pwr);
             let illegal = |what: String| Some(Fault::device(pwr, what));
-            self.common.illegal = if mhz > max * 1.0001 {
-                illegal(format!(
+            let too_fast = self.common.too_fast((mhz, max * 1.0001), pwr, || {
+                format!(
                     "HCLK of {mhz:.3} MHz exceeds the {max} MHz that {mode} allows; set PWR_CR1.VOS or clear LPR before the clock is raised"
-                ))
+                )
+            });
+            self.common.illegal = if too_fast.is_some() {
+                too_fast
             } else if self.r.pwr.is_rising(now) && mhz > p.hclk_max_mhz[0] * 1.0001 {
                 illegal(format!(
                     "HCLK of {mhz:.3} MHz while the regulator is on its way to Range 1; wait until PWR_SR2.VOSF is clear"
@@ -188,8 +191,8 @@ impl Soc {
                 illegal(format!(
                     "the PLL's VCO at {vco} MHz exceeds the {vco_max} MHz that {mode} allows"
                 ))
-            } else if vcc_v < p.vdd_min_v || vcc_v > supply.vcc_max_v {
-                let (least, most) = (p.vdd_min_v, supply.vcc_max_v);
+            } else if vcc_v < p.vdd_min_v || vcc_v > most {
+                let least = p.vdd_min_v;
                 illegal(format!("supply of {vcc_v:.3} V is outside {least} to {most} V"))
             } else {
                 None
@@ -197,7 +200,7 @@ impl Soc {
             let waits = self.r.blocks.flash[0].wait_states();
             let reach = self.facts.flash_max_mhz(self.r.pwr.range_1(), waits);
             // The clock itself is told of first.
-            self.too_fast = self.common.illegal.is_none() && mhz > reach * 1.0001;
+            self.too_fast = self.common.illegal.is_none() && mhz.min(max) > reach * 1.0001;
         }
         if self.too_fast != before {
             self.map_memory();
@@ -278,6 +281,10 @@ impl Soc {
             self.r.blocks.iwdg[0] = crate::blocks::st::iwdg::Iwdg::new();
         }
         self.r.blocks.advance(&(), t);
+        for i in 0..USARTS {
+            let base = self.map.base(Slot::usart(i));
+            self.common.uart_slips(&mut self.r.blocks.usart[i].coming, base, cycles);
+        }
         self.settle_effects(t, cycles);
     }
 
@@ -292,8 +299,6 @@ impl Soc {
     }
 
     fn usart_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
-        let base = self.map.base(Slot::usart(i));
-        self.common.uart_slips(&mut self.r.blocks.usart[i].coming, base, cycles);
         while let Some((byte, end)) = self.r.blocks.usart[i].sent(t) {
             self.common.accounts.count(SERIAL_BYTE[i]);
             let name = SERIALS[i].to_owned();
@@ -324,6 +329,7 @@ impl Soc {
 
     /// What accesses and events led to outside their block.
     pub(super) fn settle_effects(&mut self, now: Picos, cycles: Cycles) {
+        self.follow_outputs(cycles);
         if std::mem::take(&mut self.fx.backup_reset) {
             self.r.blocks.rtc[0] = crate::blocks::st::rtc::Rtc::new();
             self.fx.clocks = true;
@@ -380,6 +386,12 @@ impl Soc {
 
     /// Tells of outputs that are now others.
     pub(super) fn ports_written(&mut self, now: Picos, cycles: Cycles) {
+        self.follow_outputs(cycles);
+        self.give_pins(None);
+        self.tell_ports(now, cycles);
+    }
+
+    pub(super) fn tell_ports(&mut self, now: Picos, cycles: Cycles) {
         let mut told = Vec::new();
         for i in 0..8 {
             let port = &self.r.blocks.gpio[i];

@@ -20,7 +20,7 @@ pub fn firmware(curve: &str) -> PathBuf {
     path
 }
 
-/// What the other side of the air heard and thinks of it.
+/// Other side of the air: what it heard, and what it thinks of it.
 pub struct Gateway {
     reassembler: Reassembler,
     seq: u8,

@@ -16,7 +16,7 @@ pub const CODE: u32 = 0x5C00;
 
 /// Stops the watchdog: mov #0x5A80, &WDTCTL.
 pub const STOP_WATCHDOG: [u16; 3] = [0x40B2, 0x5A80, 0x015C];
-/// jmp $
+/// Endless loop, `jmp $`.
 pub const FOREVER: u16 = 0x3FFF;
 /// bis #CPUOFF+SCG0+SCG1, SR: LPM3.
 pub const LPM3: [u16; 2] = [0xD032, 0x00D0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a supply says of a moment, computed a second time by hand: powers, voltages, modes, books.
+//! Figures of a supply at a moment, computed a second time by hand: powers, voltages, modes, books.
 
 use super::super::mode::Mode;
 use super::*;

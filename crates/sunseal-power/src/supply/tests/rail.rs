@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a rail that follows the store is told ahead is what it then does.
+//! Forecasts of a rail that follows the store are what it then does.
 
 use super::*;
 use proptest::prelude::*;

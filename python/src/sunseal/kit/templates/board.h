@@ -1,4 +1,4 @@
-/* What a program needs of the board: @TITLE@. */
+/* Facts of the board that a program needs: @TITLE@. */
 #ifndef BOARD_H
 #define BOARD_H
 

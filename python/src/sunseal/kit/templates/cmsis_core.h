@@ -1,4 +1,4 @@
-/* What Arm's core_cm4.h gives programs: the core's registers by CMSIS's names, and its instructions. */
+/* Names of Arm's core_cm4.h for programs: the core's registers by CMSIS's names, and its instructions. */
 #ifndef SUNSEAL_CMSIS_CORE_H
 #define SUNSEAL_CMSIS_CORE_H
 

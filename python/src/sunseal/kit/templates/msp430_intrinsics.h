@@ -1,4 +1,4 @@
-/* What msp430-elf-gcc and TI's compiler have built in, for clang, by the names that programs call. */
+/* Intrinsics of msp430-elf-gcc and TI's compiler, for clang, by the names that programs call. */
 #ifndef SUNSEAL_MSP430_INTRINSICS_H
 #define SUNSEAL_MSP430_INTRINSICS_H
 
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline, unused)) uint16_t __get_SR_register(
 #define __bic_SR_register_on_exit(bits) ((void)(SUNSEAL_SR_ON_EXIT &= (uint16_t)~(bits)))
 #define __get_SR_register_on_exit() SUNSEAL_SR_ON_EXIT
 
-/* What MOV #value takes: the constant generator has some. */
+/* Cycles of MOV #value: the constant generator has some. */
 #define SUNSEAL_MOV_CYCLES(value) \
     ((value) == 0 || (value) == 1 || (value) == 2 || (value) == 4 || (value) == 8 || (value) == 0xFFFF ? 1 : 2)
 
