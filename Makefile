@@ -179,7 +179,7 @@ release: all all-boards ## The same with the engine optimised by a profile of tr
 
 DOCS_PACKAGES = $(CARGO_TARGET_DIR)/docs
 SERVE ?=
-docs: engine all-boards $(STAMPS)/docs ## Build the documentation as a site into out/docs/html, in two minutes; SERVE=8000 shows it at that port.
+docs: engine all-boards $(STAMPS)/docs ## Build the documentation as a site into out/docs/html, with every table of the papers computed; SERVE=8000 shows it at that port.
 	PYTHONPATH=$(DOCS_PACKAGES):$(CURDIR)/python/src $(BIN)/python docs/pages.py
 	$(if $(SERVE),$(PYTHON) -m http.server --bind 127.0.0.1 --directory out/docs/html $(SERVE))
 

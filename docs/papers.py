@@ -57,12 +57,14 @@ def _table(printed: cells.Printed, asked: dict[str, object], rows: Sequence[publ
     yield table(printed.columns, ((head, *map(_cell, line)) for head, line in laid))
     if printed.reason:
         yield f"No row: {printed.reason}.\n"
-    for column, reason in cells.reasons(printed, laid):
-        if reason != printed.reason:
-            yield f"- No row, {column}: {reason}"
-    notes = [c.row for _, line in laid for c in line if c.row and c.row.verdict not in TELLING and c.row.note]
-    for label, note in dict.fromkeys((row.label, row.note) for row in notes):
-        yield f"- {label}: {note}"
+    for heads, reason in cells.reasons(printed, laid):
+        yield f"- No row for {heads}: {reason}"
+    labels: dict[str, dict[str, None]] = {}
+    for row in (c.row for _, line in laid for c in line if c.row):
+        if row.note and row.verdict not in TELLING:
+            labels.setdefault(row.note, {})[row.label] = None
+    for note, own in labels.items():
+        yield f"- {'; '.join(own)}: {note}"
     yield ""
 
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -458,3 +460,28 @@ def test_counter_mode_by_software_is_that_of_the_accelerator_with_the_other_ciph
 def test_the_report_has_a_style_for_every_verdict() -> None:
     assert set(published_page.STYLE) == set(published.VERDICTS)
     assert "not printed" in published_page.tables([published.reproduce("rizvi2009/figure-9")])
+
+
+def test_readme_counts_the_rows_by_class() -> None:
+    """The class follows from the data alone, so nothing is run."""
+    found = Counter(
+        evidence.of(paper["board"], table, raw).kind
+        for paper, table in published._tables().values()
+        for raw in table["row"]
+    )
+    readme = (boards.home() / "README.md").read_text(encoding="utf-8")
+    told = re.search(
+        r"prints ([\d,]+) figures of the four papers beside ours, each with the class of its evidence: (.*?)\.", readme
+    )
+    assert told
+    words = {
+        "independent": "independent",
+        "the papers' own arithmetic": "arithmetic",
+        "not printed there": "not_printed",
+        "true by construction": "by_construction",
+        "back-solved": "back_solved",
+        "fitted": "fitted",
+    }
+    counts = dict(part.split(" ", 1)[::-1] for part in told[2].split(", "))
+    assert {words[name]: int(count.replace(",", "")) for name, count in counts.items()} == found
+    assert int(told[1].replace(",", "")) == found.total()

@@ -45,7 +45,7 @@ def test_interval_holds_every_design_that_judges_and_no_more(data: dict[str, Any
 
 
 def test_openmsp430_that_the_fit_did_not_see_is_within_six_percent() -> None:
-    """What the README says; the others are farther off, which each answer prints."""
+    """Hold what README.md claims; the others are farther off, which each answer prints."""
     errors = [e for name, e in slices.law().errors_rel.items() if name.startswith("openMSP430")]
     assert len(errors) == 6
     assert max(map(abs, errors)) < 0.06

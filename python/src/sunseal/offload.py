@@ -272,7 +272,7 @@ def figure(board: str, raw: Mapping[str, Any]) -> tuple[float, str]:
     if quantity == "slices":
         found = [mapped(name) for name in raw["designs"]]
         slices, rams = sum(law().estimate(m) for m in found), sum(m.block_rams for m in found)
-        return slices, f"{' and '.join(raw['designs'])}, {rams or 'no'} block RAMs; {law().told(slices)}"
+        return float(round(slices)), f"{' and '.join(raw['designs'])}, {rams or 'no'} block RAMs; {law().told(slices)}"
     if quantity == "bytes_for_a_boot":
         needed = bytes_for_a_boot(raw["cipher"], at)
         if needed is None:

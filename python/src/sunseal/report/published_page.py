@@ -68,7 +68,10 @@ def as_printed(r: Reproduction) -> Markup | None:
         return None
     laid = cells.laid_out(layout, r.raw["row"], r.rows)
     lines = [(head, *(part("above", beside.text, beside.shown) for beside in line)) for head, line in laid]
-    told = Markup().join(part("note", f"{column}: {reason}") for column, reason in cells.reasons(layout, laid))
+    why = [layout.reason] * bool(layout.reason) + [
+        f"{heads}: {reason}" for heads, reason in cells.reasons(layout, laid)
+    ]
+    told = Markup().join(part("note", sentence) for sentence in why)
     return part("fold", "As printed, with ours below each figure", told + table(layout.columns, lines))
 
 
