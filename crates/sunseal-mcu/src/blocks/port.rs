@@ -71,9 +71,9 @@ impl PortPair {
         (self.edges.ifg, self.held) = (ifg, held);
     }
 
-    /// Pins handed to their primary module function.
+    /// Pins handed to their primary module function, as they hold it.
     pub fn primary(&self) -> u16 {
-        self.sel & !self.sel1
+        self.select_0() & !self.sel1
     }
 
     /// PxSEL0 as the pins have it.
