@@ -288,12 +288,12 @@ def _rows(device: str, told: dict[str, Any]) -> list[tuple[dict[str, Any], int, 
     return found
 
 
-def _built(chip: Chip, mode: str, writes: str, folder: Path) -> Path:
+def _built(chip: Chip, mode: str, writes: str, folder: Path, then: str = "") -> Path:
     clang, lld = shutil.which("clang"), shutil.which("ld.lld")
     require(clang is not None and lld is not None, "clang and ld.lld")
     source, script, elf = folder / "chip.S", folder / "chip.ld", folder / "chip.elf"
     text, layout = chip.program(mode, writes)
-    source.write_text(text)
+    source.write_text(text.replace("\nwoken:\n", f"\nwoken:\n{then}\ndone:\n"))
     script.write_text(layout)
     subprocess.run([str(clang), *chip.target, "-c", "-o", f"{elf}.o", str(source)], check=True)
     subprocess.run([str(lld), "-T", str(script), "-e", "main", "-o", str(elf), f"{elf}.o"], check=True)
@@ -332,6 +332,36 @@ def test_a_deep_sleep_leaves_of_each_block_what_its_table_says(
 
 def test_every_chip_has_its_table() -> None:
     assert sorted(device for told in TABLES.values() for device in told["devices"]) == sorted(CHIPS)
+
+
+HELD = [(d, mode) for d, mode, _ in CASES if mode in ("lpm35", "lpm45")]
+
+
+@pytest.mark.parametrize(("device", "mode"), HELD, ids=[f"{device}-{mode}" for device, mode in HELD])
+@pytest.mark.parametrize("timer", [False, True], ids=["port", "timer"])
+def test_a_pin_holds_its_level_until_the_program_lets_go_of_it(
+    device: str, mode: str, timer: bool, tmp_path: Path
+) -> None:
+    chip = CHIPS[device]
+    where = {r.name: (r.address, r.bits) for block in registers.blocks(device) for r in block.registers}
+    # P1.0 is TA0.1's on the FR5xx, an output unit that OUT sets; on the others the port's own.
+    given = {"P1SEL0": 1, "TA0CCTL1": 4} if timer and device in ("msp430fr5994", "msp430fr5969") else {"P1OUT": 1}
+    written = {"P1DIR": 1} | given
+    writes = "\n".join(chip.write(*where[name], value) for name, value in written.items())
+    unlock = _str(PCMCTL1, 32, 0x695A0000) if device == "msp432p401r" else _mov(0x130, 16, 0)
+    m = Machine(chip.board, _built(chip, mode, writes, tmp_path, unlock))
+    m.set_pin(chip.pin, not chip.awake)
+    assert m.run(until="asleep", cycles=20_000_000).kind == "pc"
+    assert m.pin("P1.0")
+    m.run(time_s=0.5)
+    assert m.states()["cpu"] == mode
+    assert m.pin("P1.0"), "asleep"
+    m.set_pin(chip.pin, chip.awake)
+    assert m.run(until="woken", cycles=20_000_000).kind == "pc"
+    assert m.pin("P1.0"), "awake, and locked"
+    assert m.io["P1DIR"] == 0
+    assert m.run(until="done", cycles=1000).kind == "pc"
+    assert not m.pin("P1.0"), "an input behind a reset, and nothing holds it"
 
 
 SECONDS = {"stm32l476rg": "RTC_TR", "msp430fr5969": "RTCSEC", "msp432p401r": "RTCTIM0"}

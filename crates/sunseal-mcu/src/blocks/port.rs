@@ -58,7 +58,10 @@ impl PortPair {
         self.held = match (locked, self.held) {
             (false, _) => None,
             (true, _) if power_up => Some([0; 4]),
-            (true, None) => Some([self.out, self.dir & !self.selected(), self.ren, self.sel]),
+            (true, None) => {
+                let [out, ..] = self.pins();
+                Some([out, self.output_bits(), self.ren, self.sel])
+            }
             (true, held) => held,
         };
         self.edges.see(before, self.levels());
