@@ -23,7 +23,7 @@ written from memory of the document.
 
 
 def _source(told: dict[str, Any]) -> str:
-    return told.get("source", "") + (" (recalled)" if told.get("recalled") else "")
+    return f"{told.get('source', '')}{' (recalled)' if told.get('recalled') else ''}"
 
 
 def _behind(told: int | str) -> str:

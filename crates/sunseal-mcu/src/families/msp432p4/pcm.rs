@@ -49,7 +49,8 @@ pub(crate) struct Pcm {
 impl Pcm {
     /// From the way into LPM3.5 or LPM4.5 on, the pins, and the RTC, are locked.
     pub fn lock(&mut self, backup: bool) {
-        self.ctl1 |= PCMCTL1_LOCKLPM5 | if backup { LOCKBKUP } else { 0 };
+        let backup = if backup { LOCKBKUP } else { 0 };
+        self.ctl1 = self.ctl1 & !LOCKBKUP | PCMCTL1_LOCKLPM5 | backup;
     }
 
     /// A reset; behind LPM3.5 and LPM4.5 (`woken`) what is locked stays so.
