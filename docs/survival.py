@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What deep sleep leaves of each chip's blocks: docs/reference/survival.md, from data/survival.
+"""Page of what deep sleeps leave of each chip's blocks: docs/reference/survival.md, from data/survival.
 
 `docs/survival.py write` writes the page, `check` says whether it is what would be written.
 """

@@ -94,7 +94,7 @@ impl Cs {
     /// As after power-on, with the board's crystals. Behind LPM3.5 LFXT swings on, for the RTC (`kept`).
     pub fn reset(&mut self, kept: bool) {
         let new = Self::new(self.lfxt.hz, self.hfxt.hz);
-        let lfxt = if kept { self.lfxt.clone() } else { new.lfxt.clone() };
+        let lfxt = if kept { self.lfxt } else { new.lfxt };
         *self = Self { lfxt, ..new };
     }
 

@@ -59,12 +59,12 @@ impl Pcm {
         *self = Self { ctl1: locks, ..Self::default() };
     }
 
-    /// Whether the pins hold what they did before the sleep.
+    /// Lock of the pins, which hold what they did before the sleep.
     pub fn holds_pins(&self) -> bool {
         self.ctl1 & PCMCTL1_LOCKLPM5 != 0
     }
 
-    /// Whether the sleep was LPM3.5.
+    /// Lock of the RTC, by which LPM3.5 is told from LPM4.5.
     pub fn holds_backup(&self) -> bool {
         self.ctl1 & LOCKBKUP != 0
     }
