@@ -37,7 +37,7 @@ NAVIGATION = {
         "runtimes",
         *(
             f"reference/{page}"
-            for page in ("run", "verdicts", "parts", "sweep", "traces", "intermittent", "inject", "coupon")
+            for page in ("run", "verdicts", "parts", "sweep", "traces", "intermittent", "inject", "survival", "coupon")
         ),
     ],
     "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
@@ -107,7 +107,15 @@ def from_the_net(html: Path) -> Iterator[str]:
 
 
 IGNORED = shutil.ignore_patterns(
-    "pages.py", "facts.py", "papers.py", "errata.py", "gallery.py", "catalogue.py", "requirements.txt", "__pycache__"
+    "pages.py",
+    "facts.py",
+    "papers.py",
+    "errata.py",
+    "gallery.py",
+    "catalogue.py",
+    "survival.py",
+    "requirements.txt",
+    "__pycache__",
 )
 
 

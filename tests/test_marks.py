@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("boards", "devices", "errata", "noise", "parts", "power")
+ROOMS = ("boards", "devices", "errata", "noise", "parts", "power", "survival")
 ROW = re.compile(r"^\| `data/(\w+)` \| (\d+) \| (\d+) \|$", re.M)
 
 

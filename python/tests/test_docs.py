@@ -139,6 +139,12 @@ def test_nothing_is_loaded_from_the_net(pages: ModuleType, source: Path, tmp_pat
     assert [line.split(":")[0] for line in pages.from_the_net(tmp_path)] == ["b.html", "c.css"]
 
 
+def test_the_page_of_deep_sleeps_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(boards.home() / "docs"))
+    survival = importlib.import_module("survival")
+    assert survival.PAGE.read_text(encoding="utf-8") == survival.page(), "run docs/survival.py write"
+
+
 def test_the_table_of_parts_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(boards.home() / "docs"))
     catalogue = importlib.import_module("catalogue")

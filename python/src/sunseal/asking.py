@@ -132,7 +132,7 @@ def adc_of(given: list[str] | None, _: str = "--adc") -> dict[int, float]:
 
 
 ALLOWED = ("overclock",)
-"""What `--allow` names: each is a switch of the machine, set."""
+"""Names that `--allow` takes: each is a switch of the machine, set."""
 
 
 def allowed_of(given: list[str] | None, option: str = "--allow") -> tuple[str, ...]:

@@ -11,6 +11,9 @@ use crate::device::PortMapper;
 use crate::instruments::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
 
+/// A bit for each of them.
+pub(crate) const ALL_PORTS: u8 = 0x3F;
+
 /// PA to PE, and PJ. The first three have interrupts.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Dio(pub [Half<PortPair>; 6]);
@@ -31,6 +34,16 @@ impl Dio {
 
     pub fn reset(&mut self) {
         self.0.iter_mut().for_each(|p| p.0.reset());
+    }
+
+    /// The pins hold what they do, or follow their registers again.
+    pub fn lock(&mut self, locked: bool) {
+        self.0.iter_mut().for_each(|p| p.0.lock(locked, false));
+    }
+
+    /// Behind LPM3.5 or LPM4.5 the registers are new, what the pins hold and the flags are not.
+    pub fn wake(&mut self) {
+        self.0.iter_mut().for_each(|p| p.0.wake_reset());
     }
 
     pub fn pair(&self, i: usize) -> &PortPair {

@@ -58,7 +58,10 @@ impl PortPair {
         self.held = match (locked, self.held) {
             (false, _) => None,
             (true, _) if power_up => Some([0; 4]),
-            (true, None) => Some([self.out, self.dir & !self.selected(), self.ren, self.sel]),
+            (true, None) => {
+                let [out, ..] = self.pins();
+                Some([out, self.output_bits(), self.ren, self.sel])
+            }
             (true, held) => held,
         };
         self.edges.see(before, self.levels());
@@ -71,9 +74,9 @@ impl PortPair {
         (self.edges.ifg, self.held) = (ifg, held);
     }
 
-    /// Pins handed to their primary module function.
+    /// Pins handed to their primary module function, as they hold it.
     pub fn primary(&self) -> u16 {
-        self.sel & !self.sel1
+        self.select_0() & !self.sel1
     }
 
     /// PxSEL0 as the pins have it.

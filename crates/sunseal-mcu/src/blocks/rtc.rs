@@ -74,6 +74,9 @@ pub(crate) struct Rtc {
     bcd2bin: u16,
 }
 
+/// RTCOFIE, RTCTEVIE, RTCAIE and RTCRDYIE.
+const ENABLES: u16 = 0xF0;
+
 fn to_bcd(n: u32) -> u16 {
     (0..4).fold(0, |v, i| v | ((n / 10u32.pow(i) % 10) as u16) << (4 * i))
 }
@@ -124,13 +127,16 @@ impl Rtc {
     }
 
     /// A reset stops it (RTCHOLD) and clears the control registers; the calendar keeps its values. `kept`
-    /// says that the module had its supply all along (LPM3.5): then it goes on.
+    /// says that the module had its supply all along (LPM3.5): then it goes on, with its interrupts disabled until the
+    /// program enables them again (SLAU367P 1.4.3.2, page 61).
     pub fn reset(&mut self, kept: bool) {
         if !kept {
             let seconds = self.seconds;
             *self = Self { seconds, dow_shift: self.dow_shift, ..Self::new(self.layout) };
         } else {
             self.unlocked = self.layout == Layout::B;
+            self.ctl0 &= !ENABLES;
+            self.ps_ctl.iter_mut().for_each(|c| *c &= !RT0PSIE);
         }
     }
 
@@ -286,7 +292,7 @@ impl Rtc {
 
     /// Whether any of its interrupts is enabled.
     pub fn enabled(&self) -> bool {
-        self.ctl0 & 0xF0 != 0 || self.ps_ctl.iter().any(|c| c & RT0PSIE != 0)
+        self.ctl0 & ENABLES != 0 || self.ps_ctl.iter().any(|c| c & RT0PSIE != 0)
     }
 
     /// The first source that asks, and its place in RTCIV.

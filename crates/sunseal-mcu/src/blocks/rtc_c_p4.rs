@@ -116,6 +116,13 @@ impl RtcC {
         }
     }
 
+    /// The interrupts that it has enabled are lost in LPM3.5; their flags and the calendar stay (SLAU356I 8.21, page 443).
+    pub fn wake(&mut self) {
+        self.ctl0 &= !(RTCOFIE | RTCRDYIE | RTCTEVIE | RTCAIE);
+        self.ps0ctl &= !RT0PSIE;
+        self.ps1ctl &= !RT0PSIE;
+    }
+
     pub fn held(&self) -> bool {
         self.ctl13 & RTCHOLD != 0
     }

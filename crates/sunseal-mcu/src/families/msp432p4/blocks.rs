@@ -94,14 +94,18 @@ impl Blocks {
         self.crc = [Crc32::new()];
         self.reference = [RefA::default()];
         self.flctl[0].reset();
-        if class >= Class::Hard && !keep_pins {
-            self.dio[0].reset();
+        if class >= Class::Hard {
+            if keep_pins {
+                self.dio[0].wake();
+            } else {
+                self.dio[0].reset();
+            }
             self.pmap = [Pmap::new(&facts.port_mapper)];
         }
         if class >= Class::Reboot {
             // Clocks, power and the flash's ways of reading go back too.
-            self.cs[0].reset();
-            self.pcm = [Pcm::default()];
+            self.cs[0].reset(keep_pins && self.pcm[0].holds_backup());
+            self.pcm[0].reset(keep_pins);
             self.pss = [Pss::new()];
             self.flctl = [Flctl::new()];
             self.rtc = [RtcC::new()];

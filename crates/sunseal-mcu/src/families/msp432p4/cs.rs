@@ -91,9 +91,11 @@ impl Cs {
         }
     }
 
-    /// As after power-on, with the board's crystals.
-    pub fn reset(&mut self) {
-        *self = Self::new(self.lfxt.hz, self.hfxt.hz);
+    /// As after power-on, with the board's crystals. Behind LPM3.5 LFXT swings on, for the RTC (`kept`).
+    pub fn reset(&mut self, kept: bool) {
+        let new = Self::new(self.lfxt.hz, self.hfxt.hz);
+        let lfxt = if kept { self.lfxt } else { new.lfxt };
+        *self = Self { lfxt, ..new };
     }
 
     /// The board's crystals; 0 where none is fitted.

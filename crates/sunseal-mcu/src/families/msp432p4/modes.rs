@@ -41,6 +41,8 @@ impl Soc {
         self.r.slept_from = self.r.lines.fclk.ticks_at(start);
         if matches!(sleep, Sleep::Lpm35 | Sleep::Lpm45) {
             let keep = sleep == Sleep::Lpm35;
+            self.r.blocks.dio[0].lock(true);
+            self.r.blocks.pcm[0].lock(keep);
             let seed = self.common.state.seed ^ start.0 as u64;
             self.scramble_ram(seed, |bank| !(keep && bank == 0));
         } else if sleep != Sleep::Lpm0 {
@@ -78,12 +80,12 @@ impl Soc {
                 let wait = if sleep == Sleep::Lpm35 { p.lpm35_wake_us } else { p.lpm45_wake_us };
                 let start = now + us(wait);
                 self.common.state.now_ps = start.0;
-                let rtc = self.r.blocks.rtc[0].clone();
+                let mut rtc = self.r.blocks.rtc[0].clone();
+                rtc.wake();
                 self.reset_with(Class::Por, 0, true, start, cycles);
                 if sleep == Sleep::Lpm35 {
                     self.r.blocks.rtc[0] = rtc;
                 }
-                self.r.blocks.pcm[0].lock(sleep == Sleep::Lpm35);
                 return true;
             }
         };

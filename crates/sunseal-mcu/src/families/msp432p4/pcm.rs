@@ -8,6 +8,7 @@ use sunseal_registers::msp432p4::pcm::*;
 use sunseal_registers::msp432p4::pss::*;
 use sunseal_trace::Picos;
 
+use crate::blocks::dio_p4::ALL_PORTS;
 use crate::blocks::wide::{Block, Cx, Lines, P4, merge};
 use crate::device::{Msp432, us};
 use crate::instruments::lint::LintKind;
@@ -46,9 +47,26 @@ pub(crate) struct Pcm {
 }
 
 impl Pcm {
-    /// Behind a wake-up from LPM3.5 or LPM4.5 the pins, and the RTC, stay locked.
+    /// From the way into LPM3.5 or LPM4.5 on, the pins, and the RTC, are locked.
     pub fn lock(&mut self, backup: bool) {
-        self.ctl1 |= PCMCTL1_LOCKLPM5 | if backup { LOCKBKUP } else { 0 };
+        let backup = if backup { LOCKBKUP } else { 0 };
+        self.ctl1 = self.ctl1 & !LOCKBKUP | PCMCTL1_LOCKLPM5 | backup;
+    }
+
+    /// A reset; behind LPM3.5 and LPM4.5 (`woken`) what is locked stays so.
+    pub fn reset(&mut self, woken: bool) {
+        let locks = if woken { self.ctl1 & (PCMCTL1_LOCKLPM5 | LOCKBKUP) } else { 0 };
+        *self = Self { ctl1: locks, ..Self::default() };
+    }
+
+    /// Lock of the pins, which hold what they did before the sleep.
+    pub fn holds_pins(&self) -> bool {
+        self.ctl1 & PCMCTL1_LOCKLPM5 != 0
+    }
+
+    /// Lock of the RTC, by which LPM3.5 is told from LPM4.5.
+    pub fn holds_backup(&self) -> bool {
+        self.ctl1 & LOCKBKUP != 0
     }
 
     pub fn vcore(&self) -> u8 {
@@ -161,6 +179,7 @@ impl Block<P4> for Pcm {
             PCMCTL1 => {
                 self.ctl1 = value & (FORCE_LPM_ENTRY | self.ctl1 & (PCMCTL1_LOCKLPM5 | LOCKBKUP));
                 cx.fx.clocks = true;
+                cx.fx.pins = ALL_PORTS;
             }
             PCMIE => self.ie = merge(self.ie, value, mask) & FLAGS,
             PCMIFG => {}

@@ -2,6 +2,7 @@
 //! The chip around its core: clocks, interrupts, events, pins, resets.
 
 use super::*;
+use crate::blocks::dio_p4::ALL_PORTS;
 use crate::device::Drifting;
 
 impl Soc {
@@ -411,6 +412,9 @@ impl Soc {
         self.follow_outputs(cycles);
         let (written, mapped) =
             (std::mem::take(&mut self.fx.pins), std::mem::take(&mut self.fx.mapped));
+        if written == ALL_PORTS && !self.r.blocks.pcm[0].holds_pins() {
+            self.r.blocks.dio[0].lock(false);
+        }
         for i in (0..6).filter(|i| written >> i & 1 != 0) {
             self.port_written(i, mapped, now, cycles);
         }
@@ -497,7 +501,7 @@ impl Soc {
         self.map();
         self.update_clocks(now, cycles);
         self.r.blocks.wdt[0].reset(&self.r.lines, now);
-        (self.fx.pins, self.fx.mapped) = (0x3F, true);
+        (self.fx.pins, self.fx.mapped) = (ALL_PORTS, true);
         self.ports_written(now, cycles);
         self.settle_effects(now, cycles);
         self.side.deadline = 0;

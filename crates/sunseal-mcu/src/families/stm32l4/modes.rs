@@ -81,6 +81,10 @@ impl Soc {
             self.reset_as(Cause::Brownout, start, cycles);
             // Not a reset of its own that RCC_CSR would tell.
             self.r.rcc.keep_causes(&flags);
+            if deep == Deep::Shutdown {
+                // A power-on reset, of which the backup domain alone knows nothing (RM0351 5.3.10).
+                self.r.pwr = Pwr::new();
+            }
             self.r.pwr.woken(deep == Deep::Standby, rtc, pins);
             return true;
         }
