@@ -197,3 +197,18 @@ FOR = Option("--for", "Simulated time to run, such as 20ms.", read=units.time_s,
 SEED = Option(
     "--seed", "Of all that is left to chance, before the file's; same seed, same bytes.", int, min=0, max=2**63 - 1
 )
+
+
+def recordings_at(given: list[str], option: str) -> list[tuple[Path, float | None]]:
+    """Read recordings with the temperature that they were made at: `FOLDER@25C`."""
+    found: list[tuple[Path, float | None]] = []
+    for text in given:
+        named = re.fullmatch(r"(.+)@([^@/]*)C", text)
+        if named is None:
+            found.append((Path(text), None))
+            continue
+        try:
+            found.append((Path(named[1]), float(named[2])))
+        except ValueError as e:
+            raise SunsealError(f"{option} `{text}` has `{named[2]}C`, which is no temperature: write it as 25C") from e
+    return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
@@ -40,6 +39,7 @@ from sunseal.asking import (
     Option,
     asked,
     quantity,
+    recordings_at,
     request,
 )
 from sunseal.errors import SunsealError
@@ -751,21 +751,6 @@ class Randomness:
     heard: Callable[[int, int], object] | None = None
 
 
-def _recordings(given: list[str], option: str) -> list[tuple[Path, float | None]]:
-    """Read recordings with the temperature that they were made at: `FOLDER@25C`."""
-    found: list[tuple[Path, float | None]] = []
-    for text in given:
-        named = re.fullmatch(r"(.+)@([^@/]*)C", text)
-        if named is None:
-            found.append((Path(text), None))
-            continue
-        try:
-            found.append((Path(named[1]), float(named[2])))
-        except ValueError as e:
-            raise SunsealError(f"{option} `{text}` has `{named[2]}C`, which is no temperature: write it as 25C") from e
-    return found
-
-
 @request
 class Fitted:
     """Request to `fitted`: recordings of which a model is made."""
@@ -775,7 +760,7 @@ class Fitted:
         "Make a model of a recording: a folder of start-up dumps, a file of many, or a .csv of an oscillator's "
         "periods. Repeatable for a memory at other temperatures: FOLDER@25C.",
         list[str],
-        read=_recordings,
+        read=recordings_at,
         metavar="RECORDING",
         default=(),
     )
