@@ -143,6 +143,11 @@ def allowed_of(given: list[str] | None, option: str = "--allow") -> tuple[str, .
     return tuple(dict.fromkeys(given or ()))
 
 
+def switches_of(to: Any) -> dict[str, Any] | None:
+    """Return what a request tells a machine otherwise than by default: switches of its timing, and what is allowed."""
+    return {**(to.timing or {}), **dict.fromkeys(to.allow, True)} or None
+
+
 # --- Options of several commands ---------------------------------------------------------------
 
 BOARD = Option("--board", "A board of `sunseal boards`.", typed=boards.DEFAULT_BOARD, offers="boards")

@@ -107,11 +107,6 @@ class Operation:
     allow: Sequence[str] = asked(ALLOW, default=())
     progress: Progress | None = None
 
-    @property
-    def switches(self) -> Timing | None:
-        """Return what the machine is told otherwise than by default: switches of its timing, and what is allowed."""
-        return {**(self.timing or {}), **dict.fromkeys(self.allow, True)} or None
-
 
 @request
 class Point:

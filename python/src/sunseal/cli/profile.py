@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
+from sunseal.asking import switches_of
 from sunseal.cli.console import Json, err, out, print_json, writable
 from sunseal.cli.measure import label, settle, window
 from sunseal.cli.progress import counting
@@ -79,7 +80,7 @@ def _cover(path: Path, asked: requests.Operation) -> None:
     if asked.elf is None:
         raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
     writable(path, (".info", ".lcov"))
-    m = Machine(asked.board, asked.elf, timing=asked.switches, adc_v=asked.adc_v)
+    m = Machine(asked.board, asked.elf, timing=switches_of(asked), adc_v=asked.adc_v)
     if asked.window is not None:
         m.run(until=asked.window[0])
     measuring.write_atomic(path, m.coverage(asked.window[1] if asked.window else None))

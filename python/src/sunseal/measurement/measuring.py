@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sunseal import _engine, boards, citing, coprocessor, images, places, requests
-from sunseal.asking import answers
+from sunseal.asking import answers, switches_of
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, timing_pairs
 from sunseal.measurement import oracle
@@ -93,9 +93,9 @@ class PowerSet:
         """Load the set `name`, with or without the device in front, for a board's device; see `--allow`."""
         self.board = _board(board)
         path = boards.power_set_path(name, self.board.device)
-        device = str(_device_path(self.board.device))
-        self.inner = _engine.PowerSet(boards.library(), path.stem, device, "overclock" in allow)
-        self.facts: dict[str, Any] = boards.read_kept(_device_path(self.board.device))
+        device = _device_path(self.board.device)
+        self.inner = _engine.PowerSet(boards.library(), path.stem, str(device), "overclock" in allow)
+        self.facts: dict[str, Any] = boards.read_kept(device)
         self.name = self.inner.name
 
     def cite(self) -> list[str]:
@@ -192,6 +192,8 @@ def count(program: Program, board: str, fed: bytes) -> _engine.Counts:
 def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
     """Return the wait states that the board's program memory needs at a clock."""
     facts, vcore = weights.facts, weights.inner.check(freq_hz, vcc_v)
+    # A clock above the fastest, run by permission, has that one's.
+    freq_hz = min(freq_hz, max(hz for hz, _, _ in weights.inner.levels()))
     if "fram" in facts:
         # Half a percent of grace, as the engine gives it: a clock of 16 MHz may be set up as 16.0x.
         return math.ceil(freq_hz / (float(facts["fram"]["access_max_MHz"]) * 1.005e6)) - 1
@@ -250,14 +252,14 @@ def measure(to: requests.Measure) -> Measurement:
     board, freq_hz, vcc_v = to.board, to.freq_hz, to.vcc_v
     weights = PowerSet(to.power, board, to.allow)
     if program.own_clock:
-        counts, valid = run(program, board, to.progress, to.switches)
+        counts, valid = run(program, board, to.progress, switches_of(to))
         vcc_v = own_vcc(weights, counts, vcc_v)
         freq_hz = own_clock(program, counts, freq_hz)
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v)
     else:
         freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
         only_as_wired(board, weights, freq_hz)
-        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.switches)
+        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, switches_of(to))
         point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
     measured = _with_coprocessor(measured, coprocessor.price(board, counts))
@@ -369,7 +371,7 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
     for vcc_v in voltages_v:
         weights.inner.check(wired_hz or 1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     if program.own_clock:
-        counts, _ = run(program, board, to.progress, to.switches)
+        counts, _ = run(program, board, to.progress, switches_of(to))
         own_hz = own_clock(program, counts, None)
         legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
         return [
@@ -382,7 +384,7 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
         whole_hz = range(1_000_000, fastest_hz + 1, 1_000_000)
         for freq_hz in whole_hz if wired_hz is None else [wired_hz] if wired_hz <= fastest_hz else []:
             # From the profile cache but for the first clock of each number of wait states.
-            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, to.switches)
+            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, switches_of(to))
             if valid is False:
                 raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
             mote = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
