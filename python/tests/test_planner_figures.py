@@ -128,7 +128,7 @@ def test_a_year_is_played_from_the_demand(monkeypatch: pytest.MonkeyPatch) -> No
         task = fleet.Task("sign", period_s, near(3e-3), near(0.25), near(6e-3))
         assert told[-1] == (
             fleet.NodeProfile(1e-5, 0.0, 0.0, poll_s, (task,)),
-            {"board": "telosb", "supply": None, "light": 1.0, "capacitance_f": 0.5, "again": True},
+            {"board": "telosb", "supply": None, "light": 1.0, "capacitance_f": 0.5},
         )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,24 +98,3 @@ def test_a_switching_output_is_asked_asleep_and_awake(frame: pd.DataFrame) -> No
     assert got == pytest.approx(awake_w * busy + asleep_w * (1.0 - busy))
     # At their mean current, which is as good as asleep, pulses would be dearer.
     assert (got < one.drawn_w(mean_w, vcc_v) * 1.05).all()
-
-
-def test_a_year_that_ends_dark_is_followed_by_the_next() -> None:
-    """Dark from summer on: the first year begins with a charged store, the next one without."""
-    profile, table = (
-        fleets.NodeProfile(2e-4, 0.0, 0.0, 60.0, ()),
-        {"harvester": "anagear-an1010", "capacitor": "capxx-hw203"},
-    )
-    days = np.arange(366.0)
-    light_w = np.where(days < 180, 1e-3, 0.0)
-    trace = (days * 86_400.0).tolist(), light_w.tolist()
-
-    def year(**how: object) -> dict[str, Any]:
-        return fleets.play_one(profile, trace, 365, supply={**table, **how}, again=not how)
-
-    worse, first = year(), year(initial_v=2.6)
-    assert worse["begin_v"] == first["v_end_v"] < 1.9
-    assert worse == year(initial_v=first["v_end_v"]) | {"begin_v": first["v_end_v"]}
-    assert worse["days_survived"] < first["days_survived"]
-    bright = (days * 86_400.0).tolist(), np.full(366, 2e-3).tolist()
-    assert fleets.play_one(profile, bright, 365, supply=table, again=True)["begin_v"] == 2.6

@@ -29,7 +29,7 @@ use sunseal_power::{
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
-use sunseal_trace::{Observer, Picos, Silent, StateId};
+use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::config::{write_config, write_symbols};
 use crate::inputs::{self, BusDevice, Given};
@@ -658,8 +658,8 @@ impl Node {
     }
 
     /// The output is cut off under a load.
-    fn cut(&mut self, load: Load, states: &[StateId]) {
-        self.life_ends(load, states);
+    fn cut(&mut self, load: Load, doing: Doing) {
+        self.life_ends(load, doing);
         self.supply.switch_off();
         if let Some(coupons) = &mut self.coupons {
             coupons.cut(self.supply.sums().load_j);

@@ -77,9 +77,7 @@ impl Node {
         // A step that ends on the cut's own bit of time is a cut.
         let at_cut = self.supply.above_cut_j(load, &light) <= 0.0;
         if boundary == Some(Boundary::Cut) || at_cut || (last.is_some() && stop == Stop::BrownOut) {
-            let states = std::mem::take(&mut self.prices[price].states);
-            self.cut(load, &states);
-            self.prices[price].states = states;
+            self.cut(load, doing);
         }
         Ok(())
     }

@@ -8,10 +8,10 @@
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::device::RegionKind;
 use sunseal_power::{Light, Load, Output, Supply, SupplyConfig};
-use sunseal_trace::StateId;
 
 use super::Node;
 use super::checkpoint::program_digest;
+use crate::record::Doing;
 use crate::vain::{needs_v, told};
 
 /// So many lives alike are a loop.
@@ -23,9 +23,6 @@ const NEAR_CYCLES: f64 = 0.01;
 const NEAR_V: f64 = 5e-3;
 /// A store that fills while it loops may come to fill faster: so many times as fast is thought of.
 const FASTER: f64 = 3.0;
-/// States in which no radio does more than keep its registers.
-const RADIO_RESTS: [&str; 7] =
-    ["off", "sleep", "sleep.wor", "vreg_off", "power_down", "lpm1", "lpm2"];
 
 /// Books of the last lives, for whether they are alike.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -37,7 +34,7 @@ pub(super) struct Lives {
     since: Begun,
     /// Digest of what the first of them left in memory that survives, once there are many.
     left: u64,
-    /// The longest of them that power was away for.
+    /// Shortest time that power was away for between them.
     off_s: f64,
     ended_s: f64,
 }
@@ -47,7 +44,7 @@ pub(super) struct Lives {
 enum At {
     /// Before the first instruction.
     Start,
-    /// The radio switched on, for whatever it does.
+    /// The radio on the air, or getting there.
     Radio,
     Compute,
 }
@@ -100,27 +97,19 @@ impl Node {
         self.lives.off_s = self.lives.off_s.min(off_s);
     }
 
-    /// Tells what the states of the step were at that a cut has ended; the machine itself may be off by now.
-    fn cut_at(&self, cycles: u64, states: &[StateId]) -> At {
-        let names = self.machine.vocabulary();
-        let mut at = self.machine.states().into_iter().zip(states);
-        let radio = at.find(|((component, _), _)| *component == "radio");
-        match radio {
-            _ if cycles == 0 => At::Start,
-            Some((_, state)) if !RADIO_RESTS.contains(&names.state_name(*state)) => At::Radio,
-            _ => At::Compute,
-        }
-    }
-
     /// Looks at a life that has ended under a load: if many have ended so, with nothing done in them that could last, and
     /// if no light of the run would change that, it says why.
-    pub(super) fn life_ends(&mut self, load: Load, states: &[StateId]) {
+    pub(super) fn life_ends(&mut self, load: Load, doing: Doing) {
         let (from, to) = (self.lives.begun, self.begins());
         let cycles = to.cycles - from.cycles;
         let life = Life {
             started_v: from.v_v,
             cycles,
-            at: self.cut_at(cycles, states),
+            at: match doing {
+                _ if cycles == 0 => At::Start,
+                Doing::Radio => At::Radio,
+                _ => At::Compute,
+            },
             sent: to.sent - from.sent,
         };
         if self.lives.last.is_some_and(|l| life.is_like(&l)) {

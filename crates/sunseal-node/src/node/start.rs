@@ -44,7 +44,7 @@ impl Node {
         let begun_j = self.supply.sums().load_j;
         if self.book(before.as_seconds(), boot_s, load, light, Doing::Sleep) == Some(Boundary::Cut)
         {
-            self.cut(load, &[]);
+            self.cut(load, Doing::Sleep);
         }
         if let (Some(functions), Some(start)) = (&mut self.functions, &self.start) {
             let parts: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();

@@ -132,7 +132,6 @@ def _show(planned: Planned, explain: bool) -> None:
         out.print(
             f"  a typical year by the fleet's engine: {y['survived_share']:.1%} of days survived, "
             f"{y['brown_outs']} brown-outs, lowest {y['v_min_v']:.2f} V"
-            + (f"; begun at {y['begin_v']:.2f} V, where the year before ends" if y["begin_v"] < y["v_on_v"] else "")
         )
         if y["low_light"] is not None:
             out.print(f"  the panel in low light: {low_light_text(y['low_light'])}")

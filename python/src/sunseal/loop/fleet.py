@@ -507,13 +507,10 @@ def play_one(
     supply: Mapping[str, Any] | None = None,
     light: float = 1.0,
     capacitance_f: float | None = None,
-    again: bool = False,
 ) -> dict[str, Any]:
     """Play one node of a profile and return its fate; `supply` is the table of a scenario, else the board's own.
 
-    Of the board a supply knows only the chip's brown-out. With `again`, days that leave the store below where they
-    found it are played once more from there, as the next year would be, and the worse of both is returned; `begin_v`
-    of the fate is where that began.
+    Of the board a supply knows only the chip's brown-out.
     """
     scenario: dict[str, Any] = {"name": "one node", "board": board, "firmware": "none", "duration_s": 1.0}
     if vcc_v is not None:
@@ -525,16 +522,7 @@ def play_one(
     parsed = _engine.Scenario.from_json(json.dumps(scenario))
     fate: dict[str, Any]
     (fate,) = json.loads(_engine.fleet(boards.library(), parsed, json.dumps(plan), [trace], None))
-    if not again:
-        return fate
-    begin_v = (supply or {}).get("initial_v") or _engine.Supply(boards.library(), parsed).v_on_v
-    fate["begin_v"] = begin_v
-    if fate["v_end_v"] >= begin_v:
-        return fate
-    low = {**(supply or json.loads(parsed.to_json())["supply"]), "initial_v": fate["v_end_v"]}
-    next_fate = play_one(profile, trace, days, board=board, vcc_v=vcc_v, supply=low, light=light,
-                         capacitance_f=capacitance_f) | {"begin_v": fate["v_end_v"]}  # fmt: skip
-    return min(fate, next_fate, key=lambda f: (f["days_survived"], -f["brown_outs"]))
+    return fate
 
 
 def frame(fleet: Fleet, fates: Sequence[Mapping[str, Any]], first: int = 0) -> pd.DataFrame:

@@ -199,9 +199,7 @@ def year_of(
     )
     profile = fleets.NodeProfile(demand.sleep_w, 0.0, 0.0, min(60.0, demand.period_s), (task,))
     supply = supply_table(lender, temperature_c) or None
-    fate = fleets.play_one(
-        profile, trace, days, board=board, supply=supply, light=light, capacitance_f=capacitance_f, again=days == 365
-    )
+    fate = fleets.play_one(profile, trace, days, board=board, supply=supply, light=light, capacitance_f=capacitance_f)
     sums = fate["sums"]
     work_j = sums["load_j"] + sums["store_load_j"]
     lost_j = sum(sums[key] for key in LOSSES if key != "curtailed_j")

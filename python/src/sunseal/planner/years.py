@@ -22,10 +22,14 @@ FIRST_DAYS = 60
 def play_year(
     everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, days: int = supply.DAYS
 ) -> dict[str, Any]:
-    """Play a configuration's typical year by the fleet's engine, and the next one where that would be worse."""
-    profile, trace = summed_profile(everything.requirements, one, load), everything.lights[one.panel].trace
-    again = days == supply.DAYS
-    fate = fleets.play_one(profile, trace, days, vcc_v=float(load.vcc_v.iloc[0]), supply=one.table(), again=again)
+    """Play a configuration's typical year by the fleet's engine."""
+    fate = play_trace(
+        one,
+        float(load.vcc_v.iloc[0]),
+        summed_profile(everything.requirements, one, load),
+        everything.lights[one.panel].trace,
+        days,
+    )
     due = max(fate["tasks"][0]["due"], 1)
     names = ("days", "days_survived", "brown_outs", "off_s", "v_min_v", "v_end_v")
     return {
@@ -35,8 +39,6 @@ def play_year(
         "panel_j": fate["sums"]["panel_j"],
         "curtailed_j": fate["sums"]["curtailed_j"],
         "energy_balance_rel": fate["balance_rel"],
-        "begin_v": fate.get("begin_v", one.engine.v_on_v),
-        "v_on_v": one.engine.v_on_v,
         "low_light": everything.lights[one.panel].low_light,
     }
 
