@@ -242,7 +242,7 @@ impl Stretch {
         Ok(me)
     }
 
-    /// Length in cycles.
+    /// Length of the run in CPU cycles.
     #[must_use]
     pub fn cycles(&self) -> Cycles {
         self.cycles

@@ -70,7 +70,7 @@ pub struct Event {
     pub time_s: f64,
     /// "on", "brown-out", "sent", "received".
     pub kind: Cow<'static, str>,
-    /// Event in words.
+    /// Words that say what happened.
     pub text: String,
 }
 

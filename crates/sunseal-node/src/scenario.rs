@@ -91,7 +91,7 @@ pub struct Scenario {
     /// Devices on its SPI buses, `SERIAL:P6.7=fm25v02`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spi: Vec<String>,
-    /// Gateway that answers.
+    /// Gateway that the node's packets go to, and that answers.
     pub gateway: Option<GatewayChoice>,
     /// Faults on the air.
     #[serde(default)]

@@ -19,7 +19,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Nothing, without uncertainty.
+    /// Zero that is exact at both ends.
     pub const ZERO: Self = Self { low: 0.0, typ: 0.0, high: 0.0 };
 
     /// `typ` give or take `rel` of it.

@@ -35,23 +35,23 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// Potential, in volts.
+    /// Electric potential, in volts.
     Volts,
-    /// Current, in amperes.
+    /// Electric current, in amperes.
     Amperes,
-    /// Charge, in coulombs.
+    /// Electric charge, in coulombs.
     Coulombs,
-    /// Power, in watts.
+    /// Power drawn or given, in watts.
     Watts,
-    /// Energy, in joules.
+    /// Energy over some time, in joules.
     Joules,
-    /// Time, in seconds.
+    /// Length of time, in seconds.
     Seconds,
-    /// Frequency, in hertz.
+    /// Frequency of a clock, in hertz.
     Hertz,
-    /// Resistance, in ohms.
+    /// Electric resistance, in ohms.
     Ohms,
-    /// Capacitance, in farads.
+    /// Capacitance of a store, in farads.
     Farads,
 );
 

@@ -225,7 +225,7 @@ impl Chip {
 
     // --- frequencies and rates ----------------------------------------------------------------------
 
-    /// Reference divider, REFDIV.
+    /// Divider of the crystal that the synthesizer compares with, REFDIV.
     fn divider(&self) -> u8 {
         (self.reg(reg::PLL) >> 3 & 0x0F).max(1)
     }

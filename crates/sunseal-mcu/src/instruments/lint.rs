@@ -51,12 +51,12 @@ pub enum LintKind {
     CaptureNobody,
     /// A capture was armed on a pin that the chip drives itself.
     CaptureOutput {
-        /// The pin.
+        /// Pin that the capture waits for, or that went past it.
         pin: Pin,
     },
     /// An edge at a pin that a capture waits for did not reach the timer.
     CaptureUnselected {
-        /// The pin.
+        /// Pin that the capture waits for, or that went past it.
         pin: Pin,
     },
     /// A DMA controller accessed what refuses it, and stopped.
@@ -90,7 +90,7 @@ pub enum ClockOutput {
     Aclk,
     /// That of peripherals at full speed of an MSP432.
     Hsmclk,
-    /// What RCC_CFGR.MCOSEL chooses on an STM32.
+    /// Clock that RCC_CFGR.MCOSEL chooses on an STM32.
     Mco,
 }
 

@@ -495,7 +495,7 @@ fn pwm(ccr: u32, pins: &str) -> Program {
     ))
 }
 
-/// Of the time in which `pin` moves, the share that it is high.
+/// Share of the time in which `pin` moves that it is high.
 fn duty(p: &Program, pin: Pin) -> f64 {
     let mut r = p.machine();
     r.m.run(&Until::time(Picos(1_000_000_000)), &mut Silent);

@@ -427,7 +427,7 @@ handler:
     assert_eq!(read.to_bytes(), bytes);
 }
 
-/// What a register (a halfword, or a word) is set to, and what it holds behind LPM3.5 and LPM4.5; none: noise, or not what it was.
+/// Register (a halfword, or a word), its value before, and its value behind LPM3.5 and LPM4.5; none: noise, or not what it was.
 type Survival = (&'static str, bool, u32, [Option<u32>; 2]);
 
 /// Block by block: LPM3.5 keeps the RTC, the watchdog and bank 0 of the SRAM, LPM4.5 nothing (SLAU356I section 8.8); reset

@@ -267,7 +267,7 @@ fn a_supply_outside_its_bounds_is_a_fault_and_a_loss_forgets_the_calendar() {
     assert!(us > 2e6, "LSE starts anew: {us}");
 }
 
-/// What a register is set to, and what it holds behind Stop 2, Standby and Shutdown; none: it wakes with noise.
+/// Register, its value before, and its value behind Stop 2, Standby and Shutdown; none: it wakes with noise.
 type Survival = (&'static str, u32, [Option<u32>; 3]);
 
 const fn kept(value: u32) -> [Option<u32>; 3] {

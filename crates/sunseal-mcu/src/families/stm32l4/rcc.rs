@@ -24,7 +24,7 @@ const CR_RESET: u32 = 0x61;
 
 const CFGR_KNOWN: u32 =
     3 | 0xF << 4 | 7 << 8 | 7 << 11 | RCC_CFGR_STOPWUCK | RCC_CFGR_MCOSEL | RCC_CFGR_MCOPRE;
-/// Where MCO comes out (RM0351 section 6.2.16).
+/// Pin at which MCO comes out (RM0351 section 6.2.16).
 const MCO_PIN: Pin = Pin::new(b'A', 8);
 
 const BDCR_KNOWN: u32 =
