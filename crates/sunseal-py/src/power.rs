@@ -7,8 +7,7 @@ use std::path::Path;
 use pyo3::prelude::*;
 use sunseal_board::limits_of;
 use sunseal_mcu::{Device, OVERCLOCK};
-use sunseal_power::{Limits, MeasurementUnit, PowerModel};
-
+use sunseal_power::{EnergyBreakdown, Limits, MeasurementUnit, PowerModel};
 use sunseal_trace::OperatingPoint;
 
 use crate::error::{EngineError, refuse};
@@ -29,6 +28,14 @@ impl PowerSet {
     fn limits(&self, freq_hz: u32, vcc_v: f64) -> &Limits {
         let legal = self.limits.level_for(vcc_v, f64::from(freq_hz)).is_ok();
         self.above.as_ref().filter(|_| !legal).unwrap_or(&self.limits)
+    }
+
+    /// Energy of counts as if they had been run at that clock and voltage.
+    fn at_clock(&self, counts: &Counts, freq_hz: u32, vcc_v: f64) -> PyResult<EnergyBreakdown> {
+        let (ledger, names) = (&counts.ledger, &counts.vocabulary);
+        let weighed =
+            self.model.reweigh(ledger, names, self.limits(freq_hz, vcc_v), vcc_v, freq_hz);
+        weighed.map_err(refuse)
     }
 }
 
@@ -116,17 +123,7 @@ impl PowerSet {
     /// Prices counts at a clock and voltage.
     fn weigh(&self, counts: &Counts, freq_hz: u32, vcc_v: f64) -> PyResult<Weighed> {
         let vcore = self.check(freq_hz, vcc_v)?;
-        let b = self
-            .model
-            .reweigh(
-                &counts.ledger,
-                &counts.vocabulary,
-                self.limits(freq_hz, vcc_v),
-                vcc_v,
-                freq_hz,
-            )
-            .map_err(refuse)?;
-        Ok(Weighed::new(vcore, &b))
+        Ok(Weighed::new(vcore, &self.at_clock(counts, freq_hz, vcc_v)?))
     }
 
     /// Prices counts at the clocks and core voltage levels that they were counted at.
@@ -155,16 +152,7 @@ impl PowerSet {
     /// Reading that the measurement unit of Mane 2014 (section 3.1) would have had of the same window.
     fn unit_reading(&self, counts: &Counts, freq_hz: u32, vcc_v: f64) -> PyResult<UnitReading> {
         self.check(freq_hz, vcc_v)?;
-        let weighed = self
-            .model
-            .reweigh(
-                &counts.ledger,
-                &counts.vocabulary,
-                self.limits(freq_hz, vcc_v),
-                vcc_v,
-                freq_hz,
-            )
-            .map_err(refuse)?;
+        let weighed = self.at_clock(counts, freq_hz, vcc_v)?;
         let mclk_hz = f64::from(freq_hz);
         let unit = MeasurementUnit::mane2014(mclk_hz);
         // The trigger comes at any moment of a sample's period; its middle stands for all.
@@ -271,7 +259,7 @@ pub struct Weighed {
 }
 
 impl Weighed {
-    fn new(vcore: u8, b: &sunseal_power::EnergyBreakdown) -> Self {
+    fn new(vcore: u8, b: &EnergyBreakdown) -> Self {
         Self {
             vcore,
             time_s: b.time_s,

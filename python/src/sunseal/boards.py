@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,20 +58,6 @@ def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:
         raise SunsealError(f"`{path}` cannot be read: {e.strerror or e}", hint) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise SunsealError(f"`{path}` is not valid TOML: {e}", hint) from e
-
-
-def read_kept(path: Path) -> dict[str, Any]:
-    """Read a TOML file that nobody changes what was read of; again only once the file has changed."""
-    try:
-        known = path.stat()
-    except OSError:
-        return read_toml(path)
-    return _kept(path, known.st_mtime_ns, known.st_size)
-
-
-@lru_cache(maxsize=64)
-def _kept(path: Path, _changed_ns: int, _size_bytes: int) -> dict[str, Any]:
-    return read_toml(path)
 
 
 @cache

@@ -12,7 +12,7 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -95,8 +95,12 @@ class PowerSet:
         path = boards.power_set_path(name, self.board.device)
         device = _device_path(self.board.device)
         self.inner = _engine.PowerSet(boards.library(), path.stem, str(device), "overclock" in allow)
-        self.facts: dict[str, Any] = boards.read_kept(device)
         self.name = self.inner.name
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """Facts of the device's file, read where they are asked for: to price a count takes none of it."""
+        return boards.read_toml(_device_path(self.board.device))
 
     def cite(self) -> list[str]:
         """Return the documents behind the coefficients."""
