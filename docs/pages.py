@@ -33,6 +33,7 @@ NAVIGATION = {
     ],
     "How to": [
         "reference/install",
+        "guide",
         "questions",
         "runtimes",
         *(
@@ -45,6 +46,7 @@ NAVIGATION = {
     "Boards, chips, parts": ["boards/index", "chips/index", "parts/index"],
     "Measured": [
         "papers/index",
+        "figures",
         *(f"reference/{page}" for page in ("crypto", "constant-time", "vectors", "mutants", "performance")),
     ],
 }
@@ -184,17 +186,17 @@ def decisions(source: Path) -> str:
 def commands() -> Iterator[tuple[str, str, str]]:
     """Write a page a command, and their list."""
     group: Any = typer.main.get_command(app.app)
-    rows = []
-    for name, (_, sentence) in app.COMMANDS.items():
-        command = group.get_command(None, name)
-        rows.append((f"[`sunseal {name}`]({name}.md)", sentence))
-        yield "commands", name, "\n".join(_command(command, f"sunseal {name}", 1))
+    body = []
+    for heading, listed in app.GROUPS.items():
+        rows = [(f"[`sunseal {name}`]({name}.md)", sentence) for name, (_, sentence) in listed.items()]
+        body += [f"## {heading}", "", table(("command", "does"), rows)]
+    for name in app.COMMANDS:
+        yield "commands", name, "\n".join(_command(group.get_command(None, name), f"sunseal {name}", 1))
     told = (
         "Every command takes `-h`; exit status 0: done or passed, 1: findings, 2: the question or its input is wrong, "
         "3: undecided ([verdicts](../reference/verdicts.md))."
     )
-    body = [table(("command", "does"), rows), toctree(app.COMMANDS, hidden=True)]
-    yield "commands", "index", "\n".join(["# Commands", "", told, "", *body])
+    yield "commands", "index", "\n".join(["# Commands", "", told, "", *body, toctree(app.COMMANDS, hidden=True)])
 
 
 def _command(command: Any, path: str, depth: int) -> Iterator[str]:

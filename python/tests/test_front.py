@@ -34,6 +34,8 @@ def test_help_is_printed_where_it_is_asked_for_and_where_nothing_is(sunseal: Cli
     assert done.status == 0
     assert done.out.startswith("Usage: sunseal ")
     assert all(f"  {name} " in done.out for name in app.COMMANDS)
+    headings = [line[:-1] for line in done.out.splitlines() if line.endswith(":")]
+    assert headings == ["Options", *app.GROUPS]
     assert max(map(len, done.out.splitlines())) <= 80
 
 
@@ -115,7 +117,7 @@ def test_zsh_and_fish_are_answered(sunseal_process: Cli, shell: str, env: dict[s
     assert offered in sunseal_process(_SUNSEAL_COMPLETE=f"complete_{shell}", **env).out
 
 
-ROFF = {".TH", ".SH", ".PP", ".TP"}
+ROFF = {".TH", ".SH", ".SS", ".PP", ".TP"}
 
 
 def test_each_command_has_a_manual_page(sunseal: Cli, tmp_path: Path) -> None:

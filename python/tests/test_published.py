@@ -462,16 +462,16 @@ def test_the_report_has_a_style_for_every_verdict() -> None:
     assert "not printed" in published_page.tables([published.reproduce("rizvi2009/figure-9")])
 
 
-def test_readme_counts_the_rows_by_class() -> None:
+def test_the_page_of_figures_counts_the_rows_by_class() -> None:
     """The class follows from the data alone, so nothing is run."""
     found = Counter(
         evidence.of(paper["board"], table, raw).kind
         for paper, table in published._tables().values()
         for raw in table["row"]
     )
-    readme = (boards.home() / "README.md").read_text(encoding="utf-8")
+    page = (boards.home() / "docs/figures.md").read_text(encoding="utf-8")
     told = re.search(
-        r"prints ([\d,]+) figures of the four papers beside ours, each with the class of its evidence: (.*?)\.", readme
+        r"prints ([\d,]+) figures of the four papers beside ours, each with the class of its evidence: (.*?)\.", page
     )
     assert told
     words = {
@@ -485,3 +485,4 @@ def test_readme_counts_the_rows_by_class() -> None:
     counts = dict(part.split(" ", 1)[::-1] for part in told[2].split(", "))
     assert {words[name]: int(count.replace(",", "")) for name, count in counts.items()} == found
     assert int(told[1].replace(",", "")) == found.total()
+    assert f"{told[1]} figures of four papers" in (boards.home() / "README.md").read_text(encoding="utf-8")

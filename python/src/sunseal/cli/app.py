@@ -33,47 +33,68 @@ PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opt
 COMPLETING = "_SUNSEAL_COMPLETE"
 """Set by a shell's function when it asks what to offer."""
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "boards": ("inventory:boards_command", "List boards, devices, their limits of clock and voltage."),
-    "parts": ("parts:parts_command", "List parts, yours and the package's."),
-    "part": ("parts:part_app", "Write, check or fit a part of your own."),
-    "schema": ("schema:schema_command", "Print the JSON Schema of a kind of file, for your editor."),
-    "workloads": ("inventory:workloads_command", "List the operations that can be measured."),
-    "measure": ("measure:measure_command", "Measure one operation: cycles, time, joules, memory."),
-    "curve": ("measure:curve_command", "Weigh one run over every voltage and clock."),
-    "profile": ("profile:profile_command", "Tell where cycles and joules go; draw a flame graph."),
-    "constant-time": ("constant_time:constant_time_command", "Follow secret bytes through runs of a binary."),
-    "waveform": ("debug:waveform_command", "Record pins, states, variables as a VCD file."),
-    "new": ("new:new_command", "Write a program for a board that builds and runs at once."),
-    "run": ("run:run_command", "Run a program as on a bench, its UART on the terminal."),
-    "gdb": ("debug:gdb_command", "Serve a debugger, through losses of supply."),
-    "tune": ("tune:tune_command", "Find voltage, clock, board, algorithm within bounds."),
-    "size": ("supply:size_command", "Size capacitor and panel, play a typical year."),
-    "lifetime": ("supply:lifetime_command", "Tell how long a battery lasts."),
-    "plan": ("plan:plan_command", "Find the cheapest node that meets requirements."),
-    "inject": ("losses:inject_command", "Cut the power at every cycle of a stretch."),
-    "least-capacitor": ("losses:least_command", "Find the least capacitor with which a program gets on."),
-    "war": ("losses:war_command", "Find non-volatile bytes written after they were read."),
-    "reproduce": ("reproduce:reproduce_command", "Print published figures beside ours."),
-    "simulate": ("simulate:simulate_command", "Play a scenario in the closed loop."),
-    "sweep": ("sweep:sweep_command", "Run a scenario or a plan at many points, into a table."),
-    "fleet": ("fleet:fleet_command", "Play thousands of nodes over years."),
-    "demo": ("simulate:demo_command", "Run one day of a node against the real server."),
-    "trace": ("trace:trace_app", "Read what an instrument or a harvester recorded."),
-    "coupon": ("coupon:coupon_app", "Precomputed work: what can be done ahead, at what cost."),
-    "send": ("send:send_command", "Have blocks encrypted by a node over the air."),
-    "hdl": ("hdl:hdl_app", "The coprocessor and the energy meter in hardware."),
-    "serve": ("services:serve_command", "Run the verifying server."),
-    "gateway": ("services:gateway_command", "Run the gateway between radio and server."),
-    "token": ("services:token_command", "Make, list or end tokens of the server."),
-    "node": ("node:node_app", "Enrol, challenge and revoke the nodes of a server."),
-    "doctor": ("tools:doctor_command", "Say which tools are there and how to get the others."),
-    "toolchain": ("toolchain:toolchain_app", "Fetch cross compilers into your cache, without root."),
-    "bench": ("tools:bench_command", "Measure the simulator's own speed."),
-    "completion": ("completion:completion_command", "Print the completion script of bash, zsh or fish."),
-    "man": ("manual:man_command", "Write a manual page for each command."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Measure": {
+        "measure": ("measure:measure_command", "Measure one operation: cycles, time, joules, memory."),
+        "curve": ("measure:curve_command", "Weigh one run over every voltage and clock."),
+        "profile": ("profile:profile_command", "Tell where cycles and joules go; draw a flame graph."),
+        "run": ("run:run_command", "Run a program as on a bench, its UART on the terminal."),
+        "gdb": ("debug:gdb_command", "Serve a debugger, through losses of supply."),
+        "waveform": ("debug:waveform_command", "Record pins, states, variables as a VCD file."),
+        "trace": ("trace:trace_app", "Read what an instrument or a harvester recorded."),
+        "hdl": ("hdl:hdl_app", "The coprocessor and the energy meter in hardware."),
+    },
+    "Secure": {
+        "constant-time": ("constant_time:constant_time_command", "Follow secret bytes through runs of a binary."),
+    },
+    "Cut the power": {
+        "inject": ("losses:inject_command", "Cut the power at every cycle of a stretch."),
+        "war": ("losses:war_command", "Find non-volatile bytes written after they were read."),
+        "least-capacitor": ("losses:least_command", "Find the least capacitor with which a program gets on."),
+        "coupon": ("coupon:coupon_app", "Precomputed work: what can be done ahead, at what cost."),
+    },
+    "Plan": {
+        "plan": ("plan:plan_command", "Find the cheapest node that meets requirements."),
+        "tune": ("tune:tune_command", "Find voltage, clock, board, algorithm within bounds."),
+        "size": ("supply:size_command", "Size capacitor and panel, play a typical year."),
+        "lifetime": ("supply:lifetime_command", "Tell how long a battery lasts."),
+        "sweep": ("sweep:sweep_command", "Run a scenario or a plan at many points, into a table."),
+    },
+    "Play": {
+        "demo": ("simulate:demo_command", "Run one day of a node against the real server."),
+        "simulate": ("simulate:simulate_command", "Play a scenario in the closed loop."),
+        "fleet": ("fleet:fleet_command", "Play thousands of nodes over years."),
+        "send": ("send:send_command", "Have blocks encrypted by a node over the air."),
+    },
+    "Serve": {
+        "serve": ("services:serve_command", "Run the verifying server."),
+        "gateway": ("services:gateway_command", "Run the gateway between radio and server."),
+        "token": ("services:token_command", "Make, list or end tokens of the server."),
+        "node": ("node:node_app", "Enrol, challenge and revoke the nodes of a server."),
+    },
+    "Look up": {
+        "boards": ("inventory:boards_command", "List boards, devices, their limits of clock and voltage."),
+        "workloads": ("inventory:workloads_command", "List the operations that can be measured."),
+        "parts": ("parts:parts_command", "List parts, yours and the package's."),
+        "schema": ("schema:schema_command", "Print the JSON Schema of a kind of file, for your editor."),
+        "doctor": ("tools:doctor_command", "Say which tools are there and how to get the others."),
+    },
+    "Make": {
+        "new": ("new:new_command", "Write a program for a board that builds and runs at once."),
+        "part": ("parts:part_app", "Write, check or fit a part of your own."),
+        "toolchain": ("toolchain:toolchain_app", "Fetch cross compilers into your cache, without root."),
+        "completion": ("completion:completion_command", "Print the completion script of bash, zsh or fish."),
+        "man": ("manual:man_command", "Write a manual page for each command."),
+    },
+    "Papers": {
+        "reproduce": ("reproduce:reproduce_command", "Print published figures beside ours."),
+        "bench": ("tools:bench_command", "Measure the simulator's own speed."),
+    },
 }
-"""Each command: where it is defined, and what `--help` says of it on one line."""
+"""Each command under the heading of the help: where it is defined, and what `--help` says of it on one line."""
+
+COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
+"""All of them, in the order of the help."""
 
 
 FORMER = {
@@ -111,9 +132,11 @@ class Commands(TyperGroup):
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write name and first sentence of each command."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+        """Write name and first sentence of each command under the heading of its group, all in one column."""
+        widest = max(map(len, COMMANDS))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), sentence) for name, (_, sentence) in commands.items()])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete the name of a command without importing any."""

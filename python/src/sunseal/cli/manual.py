@@ -37,12 +37,15 @@ def man_command(
 
 def manual() -> Iterator[tuple[str, str]]:
     """Yield name and text of each page: the program's with the list of commands, then theirs."""
-    from sunseal.cli.app import COMMANDS, app
+    from sunseal.cli.app import COMMANDS, GROUPS, app
 
     group: Any = typer.main.get_command(app)
-    rows = [("TP", f"\\fBsunseal\\-{_plain(name)}\\fR(1)", _plain(told)) for name, (_, told) in COMMANDS.items()]
-    listed = [line for macro, tag, told in rows for line in (f".{macro}", tag, told)]
-    yield "sunseal", _page("sunseal", group, [".SH COMMANDS", *listed])
+    listed = [".SH COMMANDS"]
+    for heading, commands in GROUPS.items():
+        listed.append(f".SS {heading}")
+        for name, (_, told) in commands.items():
+            listed += [".TP", f"\\fBsunseal\\-{_plain(name)}\\fR(1)", _plain(told)]
+    yield "sunseal", _page("sunseal", group, listed)
     for name, (_, told) in COMMANDS.items():
         yield f"sunseal-{name}", _page(f"sunseal {name}", group.get_command(None, name), [], told)
 
