@@ -499,6 +499,25 @@ def written(path: Path, changes: dict[str, Any]) -> Path:
 QUICK = {"boards": BOARDS[:1], "capacitors": CAPACITORS[:1], "workloads": ["ecdsa-*-sign", "aes128-ccm-seal"]}
 
 
+def test_a_temperature_goes_before_that_of_the_file(firmware: None, tmp_path: Path, sunseal: Cli) -> None:
+    """Alkaline cells have less charge in the cold, whoever asks for it."""
+    text = (
+        '[security]\nbits = 80\n[[task]]\noperation = "seal"\nevery = "1s"\nbytes = "64B"\n'
+        '[battery]\nlifetime = "30day"\n[allow]\nboards = ["telosb"]\nbatteries = ["two-aa-energizer-e91"]\n'
+        'workloads = ["aes128-ccm-seal"]\n'
+    )
+    warm, cold = tmp_path / "warm.toml", tmp_path / "cold.toml"
+    warm.write_text(text)
+    cold.write_text('temperature = "-20C"\n' + text)
+
+    def margin(*asked: str | Path) -> float:
+        done = sunseal("plan", *asked, "--json", "--best", "1")
+        assert done.status == 0, done.err
+        return float(json.loads(done.out)["configurations"][0]["margins"][-1]["value"])
+
+    assert margin(warm, "--temperature", "-20C") == margin(cold) < 0.9 * margin(warm)
+
+
 def test_the_page_says_what_how_far_and_why(firmware: None, tmp_path: Path, sunseal: Cli) -> None:
     path = written(tmp_path / "r.toml", told(allow=QUICK, task={"every": 600.0}))
     done = sunseal("plan", path, "--explain", "--best", "2")

@@ -58,7 +58,7 @@ def plan_command(
         raise SunsealError("`--dask` belongs to `--sweep`")
     path = cast("Path", asked.requirements)
     places.look_beside(path.parent)
-    wanted = plan_requirements.load(path)
+    wanted = plan_requirements.load(path).at_temperature(asked.temperature_c)
     with weighing(output.as_json) as progress:
         everything = sweeping.field(wanted, progress=progress)
     planned = plan.choose(everything, best=asked.best, check=asked.check)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -196,8 +196,7 @@ def plan(
     else:
         with places.beside(Path.cwd()):
             wanted = wishes.read(requirements)
-    if temperature_c is not None:
-        wanted = replace(wanted, temperature_c=temperature_c)
+    wanted = wanted.at_temperature(temperature_c)
     with places.beside(wanted.folder):
         return choose(sweep.field(wanted, progress=progress), best=best, check=check)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -127,6 +127,13 @@ class Requirements:
     def to_dict(self) -> dict[str, Any]:
         """Return the file's tables."""
         return self.told
+
+    def at_temperature(self, temperature_c: float | None) -> Requirements:
+        """Return the same with battery and store at another temperature; None: as the file has it."""
+        if temperature_c is None:
+            return self
+        told = {**self.told, "temperature": f"{temperature_c:g}C"}
+        return replace(self, temperature_c=units.degrees(temperature_c, "temperature_c"), told=told)
 
 
 class _Table:
