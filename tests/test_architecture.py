@@ -161,6 +161,67 @@ def test_python_sees_only_the_engine(path: Path) -> None:
             assert name.split(".")[0] not in {"tests", "conftest"}, f"{path.name} imports {name}"
 
 
+SUPPLIES = ("capacitor", "cell", "charger", "converter", "harvester", "panel")
+ALSO_OURS = {
+    "capacitance_f",
+    "esr_ohm",
+    "v_max_v",
+    "v_on_v",
+    "v_cut_v",
+    "kind",
+    "source",
+    "note",
+    "rechargeable",
+    "point",
+}
+ALSO_OURS |= {
+    "recalled",
+    "assumed",
+    "temperature",
+    "efficiency",
+    "rate",
+    "branch",
+    "overhead_reading",
+    "charge_efficiency",
+}
+# Modules that read files of parts and boards, and what they have of theirs: units' powers of ten end there.
+READS_UNITS = {"boards.py", "part_files.py", "part_fitting.py"}
+# Keys of chips, radios and buses that other modules read, and what is left of supplies.
+OTHER_UNITS: dict[str, set[str]] = {
+    "coprocessor.py": {"clock_MHz", "tick_kHz", "voltage_V"},
+    "coupon_rate.py": {"output_efficiency", "quiescent_off_uW", "quiescent_on_uW"},
+    "coupon_recovery.py": {"output_efficiency", "quiescent_off_uW"},
+    "devices.py": {"current_uA"},
+    "kit/__init__.py": {"mclk_Hz", "xtal_Hz"},
+    "measurement/measuring.py": {"access_max_MHz", "rising_V"},
+    "offload.py": {"voltage_V"},
+    "planner/radio.py": {"carrier_MHz", "sensitivity_dBm"},
+    "planner/size.py": {"v_rated_v"},
+    "planner/sweep.py": {"vcc_max_V"},
+    "published.py": {"xtal_Hz"},
+}
+
+
+def test_a_key_with_a_unit_is_read_by_the_modules_of_parts_alone() -> None:
+    """What a part's file says with a unit goes to the engine, or through `part_files`; another reader has its line."""
+    schema = json.loads((ROOT / "docs" / "reference" / "schema" / "part.schema.json").read_text())
+    # What else is called so is a scenario's, or an answer's.
+    ours = {key for kind in SUPPLIES for key in schema["$defs"][f"{kind.title()}Part"]["properties"]} - ALSO_OURS
+    data_key = re.compile(r"[a-z]\w*_(?=[A-Za-z]*[A-Z])[a-z]{0,2}[A-Z][a-zA-Z]*")
+    package, found = ROOT / "python" / "src" / "sunseal", dict[str, set[str]]()
+    for path in python_files():
+        name = str(path.relative_to(package))
+        for node in ast.walk(ast.parse(path.read_text())):
+            keys: list[ast.expr] = [node.slice] if isinstance(node, ast.Subscript) else []
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+                keys = node.args[:1]
+            for key in keys:
+                told = key.value if isinstance(key, ast.Constant) else None
+                if isinstance(told, str) and (told in ours or data_key.fullmatch(told)):
+                    found.setdefault(name, set()).add(told)
+    assert {name: keys for name, keys in found.items() if name not in READS_UNITS} == OTHER_UNITS
+
+
 # A room of firmware/ and the rooms whose headers it may include.
 MAY_INCLUDE: dict[str, set[str]] = {
     "crypto": {"crypto"},

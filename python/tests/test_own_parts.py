@@ -51,6 +51,14 @@ def farads(name: str) -> float:
     return float(boards.part(name)["capacitor"]["capacitance_f"])
 
 
+def test_a_part_that_is_not_there_is_told_by_the_nearest_three() -> None:
+    """A mistake of a letter finds its part; the sentence names the command that lists all of them."""
+    with pytest.raises(
+        SunsealError, match=r"nearest: capxx-hw203, [^,]+, [^,]+, of [0-9]+; `sunseal parts` lists them"
+    ):
+        boards.part("capxx-hw230")
+
+
 def test_the_nearest_folder_wins(here: Path) -> None:
     cap(here / "share/sunseal/parts", "mine", 1.0)
     assert farads("mine") == 1.0

@@ -24,6 +24,9 @@ pub const PART_KINDS: [&str; 9] = [
 /// A chain of `extends` longer than this is a mistake.
 const DEPTH_MAX: usize = 8;
 
+/// Names that a sentence still bears; of more it has the nearest.
+const LISTED_MOST: usize = 16;
+
 /// A data folder, with folders of the user's own before it.
 ///
 /// Own folders hold files in rooms, `parts/mine.toml`, or loose, `mine.toml`.
@@ -148,8 +151,19 @@ impl Room {
     #[must_use]
     pub fn missing(&self, name: &str) -> String {
         let known = self.names();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        format!("there is no {name}.toml in {}; {} there are {known}", self.places(), self.name)
+        let told = match known.len() {
+            0 => format!("{} there are none", self.name),
+            1..=LISTED_MOST => format!("{} there are {}", self.name, known.join(", ")),
+            all => {
+                let near = nearest(name, known).join(", ");
+                let lists = match self.name {
+                    "power" => String::new(),
+                    room => format!("; `sunseal {room}` lists them"),
+                };
+                format!("nearest of {all} in {} are {near}{lists}", self.name)
+            }
+        };
+        format!("there is no {name}.toml in {}; {told}", self.places())
     }
 
     /// Reads a file and what it extends: a table of the base is laid under its own key by key, any other value is
@@ -240,6 +254,26 @@ fn lay(under: &mut Table, over: Table) {
     }
 }
 
+/// The three names that are nearest to another: those that hold it, then by letters to be changed.
+fn nearest(name: &str, mut known: Vec<String>) -> Vec<String> {
+    known.sort_by_cached_key(|other| (!other.contains(name), changes(name, other)));
+    known.truncate(3);
+    known
+}
+
+/// Letters put in, left out or replaced between two names: Levenshtein's distance, a row of its table at a time.
+fn changes(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.bytes().enumerate() {
+            let least = (before + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+            before = std::mem::replace(&mut row[j + 1], least);
+        }
+    }
+    row[b.len()]
+}
+
 /// The data files of a folder by name, without `.toml`, sorted; none where it cannot be read.
 fn names_in(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(dir)
@@ -251,4 +285,30 @@ fn names_in(dir: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_names_the_nearest_three_are_told_and_of_few_all() {
+        let folder = std::env::temp_dir().join(format!("sunseal-names-{}", std::process::id()));
+        let parts = folder.join("parts");
+        std::fs::create_dir_all(&parts).unwrap();
+        let put = |name: &str| std::fs::write(parts.join(format!("{name}.toml")), "").unwrap();
+        ["cr2032", "capxx-hw203", "capxx-hw209"].map(put);
+        let room = Library::from(&folder).room("parts");
+        assert!(room.missing("cr").ends_with("; parts there are capxx-hw203, capxx-hw209, cr2032"));
+        (0..LISTED_MOST).for_each(|k| put(&format!("other-{k}")));
+        let (slip, share) = (room.missing("capxx-hw230"), room.missing("2032"));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(slip.contains("nearest of 19 in parts are capxx-hw203, capxx-hw209, "), "{slip}");
+        assert!(
+            slip.ends_with("; `sunseal parts` lists them") && slip.matches(", ").count() == 2,
+            "{slip}"
+        );
+        assert!(share.contains("are cr2032, "), "{share}");
+        assert_eq!(changes("kitten", "sitting"), 3);
+    }
 }

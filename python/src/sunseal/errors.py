@@ -83,8 +83,21 @@ def absent(missing: ModuleNotFoundError) -> SunsealError:
     )
 
 
-LISTED_MOST = 16
-"""Names that a sentence still bears; of more it holds the nearest."""
+LISTED_MOST, NEAREST = 16, 3
+"""Names that a sentence still bears; of more it holds so many, the nearest."""
+LISTS = {
+    "part": "parts",
+    "part or board": "parts",
+    "battery": "parts --kind cell",
+    "radio": "parts --kind radio",
+    "converter of a battery": "parts --kind converter",
+    "board": "boards",
+    "device": "boards",
+    "device or board": "boards",
+    "workload": "workloads",
+    "operation": "workloads",
+}
+"""Kinds of names, and the command of `sunseal` that lists them."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str], where: str = "", listed: str = "") -> SunsealError:
@@ -98,8 +111,9 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str = "", listed:
     near = elsewhere or difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
     told = f"known: {', '.join(choices) or 'none'}"
     if len(choices) > LISTED_MOST:
-        nearest = difflib.get_close_matches(name, choices, n=LISTED_MOST // 2, cutoff=0.0)
+        nearest = difflib.get_close_matches(name, choices, n=NEAREST, cutoff=0.0)
         told = f"nearest: {', '.join(nearest)}, of {len(choices)}"
+        told += f"; `sunseal {LISTS[kind]}` lists them" if kind in LISTS else ""
     place = f" {where}" if where else ""
     return SunsealError(
         f"unknown {kind} `{name}`{place}; {listed or told}",

@@ -36,6 +36,9 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML takes without quotes."""
 SAYS = ("source", "note", "recalled", "assumed")
 """Keys that say where figures are from: a new part has its own."""
+YEAR_S = 365.25 * 86_400.0
+IDLE = ("shutdown", "standby")
+"""States of a peripheral between readings, the least current first."""
 NO_SOURCE = "who measured it, or document and page"
 """Words that a template has for a source."""
 
@@ -55,6 +58,58 @@ def capacitor_tolerance_rel(facts: Mapping[str, Any]) -> tuple[float, float]:
             hint="give `low_rel` in a table [tolerance], such as 0.2 for -20 %, where the lower end is another",
         )
     return low, high
+
+
+SWITCHES = {
+    "charger": ("v_ok_rising_V", "v_ok_falling_V"),
+    "converter": ("v_start_V", "v_in_min_V"),
+    "harvester": ("v_on_v", "v_cut_v"),
+}
+"""Keys of the voltages at which a kind of part switches an output on, and off."""
+
+
+def switches_v(name: str, kind: str) -> tuple[float | None, float | None]:
+    """Return where a part switches an output on and off; None: that it does not, or does not say alone."""
+    own = boards.part(name).get(kind, {})
+    on_v, off_v = (own.get(key) for key in SWITCHES[kind])
+    # A drop-out or a reserve may lie above it.
+    alone = own.get("kind") != "linear" and own.get("overhead_reading") != "reserve"
+    return on_v, off_v if alone else None
+
+
+def capacitance_f(name: str) -> float:
+    """Return the nominal capacitance of a capacitor."""
+    return float(boards.part(name)["capacitor"]["capacitance_f"])
+
+
+def retention_s(name: str) -> float:
+    """Return how long a store keeps 1/e by itself: of its voltage a capacitor, of its charge a cell."""
+    facts = boards.part(name)
+    if "cell" in facts:
+        return 100 / float(facts["cell"]["self_discharge_percent_per_year"]) * YEAR_S
+    own = facts["capacitor"]
+    return float(own["capacitance_f"] * own["v_rated_v"] / (own["leakage_uA"] * 1e-6))
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """Figures of a peripheral that is read now and then, in SI base units."""
+
+    idle_a: float
+    convert_a: float
+    convert_s: float
+    vcc_v: tuple[float, float]
+
+
+def sensor(name: str) -> Sensor | None:
+    """Return what a part draws between readings and at one; None of a part whose file does not say it."""
+    told = boards.part(name).get("peripheral", {})
+    current_ua = told.get("current_uA", {})
+    idle_ua = next((current_ua[state] for state in IDLE if state in current_ua), None)
+    if idle_ua is None or "convert" not in current_ua or "convert_ms" not in told:
+        return None
+    span_v = float(told["vcc_min_v"]), float(told["vcc_max_v"])
+    return Sensor(idle_ua * 1e-6, current_ua["convert"] * 1e-6, told["convert_ms"] * 1e-3, span_v)
 
 
 # --- A new file ------------------------------------------------------------------------------

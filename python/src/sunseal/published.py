@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, base, boards, citing, coupon_rate, coupon_recovery, offload
+from sunseal import _engine, base, boards, citing, coupon_rate, coupon_recovery, offload, part_files
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
@@ -640,17 +640,14 @@ def _facts(
     board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
     """Look a property up in what we know of devices, boards and parts."""
-    data, quantity = boards.home() / "data", raw["quantity"]
+    quantity = raw["quantity"]
     if quantity == "retention_s":
-        part = _sheet(data / "parts" / f"{raw['part']}.toml")["capacitor"]
-        tau_s = part["capacitance_f"] * part["v_rated_v"] / (part["leakage_uA"] * 1e-6)
-        return tau_s, f"{raw['part']}: until its own leakage, a resistor, has taken it to 1/e of its voltage"
+        told = "until its own leakage, a resistor, has taken it to 1/e of its voltage"
+        return part_files.retention_s(raw["part"]), f"{raw['part']}: {told}"
     if quantity == "cell_retention_s":
-        yearly = _sheet(data / "parts" / f"{raw['part']}.toml")["cell"]["self_discharge_percent_per_year"]
-        return (
-            100 / yearly * YEAR_S,
-            f"{raw['part']}: until its self-discharge, {yearly:g} % a year, has left 1/e of its charge",
-        )
+        found_s = part_files.retention_s(raw["part"])
+        yearly = 100 * YEAR_S / found_s
+        return found_s, f"{raw['part']}: until its self-discharge, {yearly:g} % a year, has left 1/e of its charge"
     name = raw.get("board", board)
     known = _sheet(boards.board_path(name))
     if quantity == "clock_hz":
@@ -663,7 +660,7 @@ def _facts(
         (state,) = (c for c in power["current"] if c["component"] == "cpu" and c["state"] == raw["state"])
         where = f"{name}, {raw['state']}, {raw['vcc_v']:g} V, {power['set']['name']}"
         return state["typ_ua"] * 1e-6 * raw["vcc_v"], where
-    device = _sheet(data / "devices" / f"{known['device']}.toml")
+    device = boards.device(known["device"])
     if quantity == "dma_channels":
         (dma,) = (block for block in device["block"] if block["name"] == "dma")
         return float(dma["channels"]), known["device"]

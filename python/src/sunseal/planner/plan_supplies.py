@@ -359,7 +359,7 @@ def _supply(
     """Put a supply together, or say in the engine's words why it cannot be."""
     facts = parts("cell" if is_cell else "capacitor")[part]
     low_rel, high_rel = (0.1, 0.1) if is_cell else part_files.capacitor_tolerance_rel(facts)
-    capacitance_f = 0.0 if is_cell else float(facts["capacitor"]["capacitance_f"])
+    capacitance_f = 0.0 if is_cell else part_files.capacitance_f(part)
     made = Harvested(harvester, output, Store(part, is_cell, capacitance_f, low_rel, high_rel), "", temperature_c)
     try:
         charges = made.engine.v_on_v < made.engine.v_max_v

@@ -5,13 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from sunseal import boards
+from sunseal import boards, part_files
 from sunseal.errors import SunsealError
-
-IDLE = ("shutdown", "standby")
-"""States of a part between readings, the least current first."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +26,19 @@ def of_parts(parts: Iterable[str], vcc_v: float) -> Sensors:
     named, idle_w, reading_j, reading_s = tuple(parts), 0.0, 0.0, 0.0
     for part in named:
         boards.part_path(part)
-        told: Any = boards.part(part).get("peripheral", {})
-        current_ua = told.get("current_uA", {})
-        idle = next((current_ua[state] for state in IDLE if state in current_ua), None)
-        if idle is None or "convert" not in current_ua or "convert_ms" not in told:
+        told = part_files.sensor(part)
+        if told is None:
             raise SunsealError(
                 f"{part} cannot be priced as a sensor: its file needs [peripheral] with convert_ms, and current_uA "
-                f"with `convert` and one of {', '.join(IDLE)}"
+                f"with `convert` and one of {', '.join(part_files.IDLE)}"
             )
-        if not told["vcc_min_v"] <= vcc_v <= told["vcc_max_v"]:
+        low_v, high_v = told.vcc_v
+        if not low_v <= vcc_v <= high_v:
             raise SunsealError(
-                f"{part} works at {told['vcc_min_v']:g} to {told['vcc_max_v']:g} V, and the rail has {vcc_v:g} V; "
+                f"{part} works at {low_v:g} to {high_v:g} V, and the rail has {vcc_v:g} V; "
                 "take another supply by `--vcc`"
             )
-        takes_s = told["convert_ms"] * 1e-3
-        idle_w += idle * 1e-6 * vcc_v
-        reading_j += (current_ua["convert"] - idle) * 1e-6 * vcc_v * takes_s
-        reading_s += takes_s
+        idle_w += told.idle_a * vcc_v
+        reading_j += (told.convert_a - told.idle_a) * vcc_v * told.convert_s
+        reading_s += told.convert_s
     return Sensors(named, idle_w, reading_j, reading_s)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from sunseal import boards, citing
+from sunseal import boards, citing, part_files
 from sunseal.loop.simulation import LOSSES
 from sunseal.measurement import measuring
 from sunseal.report import charts, plots
@@ -166,20 +166,17 @@ def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
     supply = scenario["supply"]
     named: Any = boards.board(scenario["board"]).get("supply", {})
     places = (
-        ("charger", supply.get("charger"), "v_ok_rising_V", "v_ok_falling_V"),
-        ("converter", supply.get("output"), "v_start_V", "v_in_min_V"),
-        ("harvester", supply.get("harvester") or named.get("harvester"), "v_on_v", "v_cut_v"),
+        ("charger", supply.get("charger")),
+        ("converter", supply.get("output")),
+        ("harvester", supply.get("harvester") or named.get("harvester")),
     )
     on: float | None = None
     off: float | None = None
-    for table_name, name, rising, falling in places:
+    for kind, name in places:
         if name in boards.names("parts"):
-            part: Any = boards.part(name)
-            own = part.get(table_name, {})
-            on = own.get(rising)
-            # A drop-out, a reserve or a cell's end may lie above it: then the part alone does not say.
-            alone = own.get("kind") != "linear" and own.get("overhead_reading") != "reserve" and not supply.get("cell")
-            off = own.get(falling) if alone else None
+            on, off = part_files.switches_v(name, kind)
+            # A cell's end may lie above it.
+            off = None if supply.get("cell") else off
             break
         if name is not None:
             break  # a diode or a direct rail
