@@ -297,7 +297,7 @@ mod tests {
         let parts = folder.join("parts");
         std::fs::create_dir_all(&parts).unwrap();
         let put = |name: &str| std::fs::write(parts.join(format!("{name}.toml")), "").unwrap();
-        ["cr2032", "capxx-hw203", "capxx-hw209"].map(put);
+        ["cr2032", "capxx-hw203", "capxx-hw209"].into_iter().for_each(put);
         let room = Library::from(&folder).room("parts");
         assert!(room.missing("cr").ends_with("; parts there are capxx-hw203, capxx-hw209, cr2032"));
         (0..LISTED_MOST).for_each(|k| put(&format!("other-{k}")));
