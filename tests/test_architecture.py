@@ -186,24 +186,21 @@ ALSO_OURS |= {
 }
 # Modules that read files of parts and boards, and what they have of theirs: units' powers of ten end there.
 READS_UNITS = {"boards.py", "part_files.py", "part_fitting.py"}
-# Keys of chips, radios and buses that other modules read, and what is left of supplies.
+# Keys of chips, radios and buses that other modules read: no supply's among them.
 OTHER_UNITS: dict[str, set[str]] = {
     "coprocessor.py": {"clock_MHz", "tick_kHz", "voltage_V"},
-    "coupon_rate.py": {"output_efficiency", "quiescent_off_uW", "quiescent_on_uW"},
-    "coupon_recovery.py": {"output_efficiency", "quiescent_off_uW"},
     "devices.py": {"current_uA"},
     "kit/__init__.py": {"mclk_Hz", "xtal_Hz"},
     "measurement/measuring.py": {"access_max_MHz", "rising_V"},
     "offload.py": {"voltage_V"},
     "planner/radio.py": {"carrier_MHz", "sensitivity_dBm"},
-    "planner/size.py": {"v_rated_v"},
     "planner/sweep.py": {"vcc_max_V"},
     "published.py": {"xtal_Hz"},
 }
 
 
 def test_a_key_with_a_unit_is_read_by_the_modules_of_parts_alone() -> None:
-    """What a part's file says with a unit goes to the engine, or through `part_files`; another reader has its line."""
+    """Python weighs no supply: what a part's file says with a unit goes to the engine, or through `part_files`."""
     schema = json.loads((ROOT / "docs" / "reference" / "schema" / "part.schema.json").read_text())
     # What else is called so is a scenario's, or an answer's.
     ours = {key for kind in SUPPLIES for key in schema["$defs"][f"{kind.title()}Part"]["properties"]} - ALSO_OURS

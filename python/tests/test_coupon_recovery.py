@@ -60,7 +60,7 @@ def test_a_store_that_is_emptier_takes_longer(sunseal: Cli) -> None:
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (("--harvested", "1uW"), "leave nothing behind the harvester's own; take more than 7.5e-06 W"),
+        (("--harvested", "1uW"), "leave nothing behind the harvester's own; take more than 2e-05 W"),
         (("--starved-to", "2.6V"), "a store at 2.6 V is not starved: the output of anagear-an1010 starts at 2.6 V"),
         (("--capacitance", "0F"), "--capacitance"),
         (("--capacitance", "1mJ"), "--capacitance"),

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import sunseal as api
-from conftest import put
+from conftest import Cli, put
 from sunseal import EngineError, _engine, boards
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet
@@ -202,7 +202,8 @@ def test_a_cell_is_refused_below_its_coldest_figure_and_told_to_ignore_the_cold(
         lifetimes_s("drawn", of | {"temperature_c": -21.0})
     use = use_of(of)
     deaf = lifetime.Question(use, "two-aa-piotrowski2006", 2.0, temperature_c=-20.0)
-    assert "gives no figures over temperature" in str(lifetime.remarks(deaf, 3.6))
+    sentence = "the sheet of two-aa-piotrowski2006 gives no figures over temperature: at -20 degrees its charge and res"
+    assert sentence in str(lifetime.remarks(deaf, 3.6))
     warm, cold = (
         lifetime.of(lifetime.Question(use, "two-aa-energizer-e91", 2.0, temperature_c=c)).lifetime_s
         for c in (20.0, -20.0)
@@ -365,3 +366,30 @@ def test_a_change_of_a_harvested_supplys_law_moves_every_command_alike(
     assert abs(ratios[0] - 1.0) > 2e-3
     # Of the figure before the change, where that makes a third of it: the time to get warm is no knot of a year.
     assert ratios == pytest.approx([ratios[0]] * len(ratios), rel=2e-3, abs=2e-3 if cold else 0.0)
+
+
+def test_a_store_that_ignores_the_cold_is_named_by_every_command(sunseal: Cli, firmware: None, here: Path) -> None:
+    """A supercapacitor, and cells on the straight line of a paper: neither file says anything of the temperature."""
+    put(
+        here / "cold.toml",
+        '[security]\nbits = 80\n[[task]]\noperation = "seal"\nevery = "1min"\nbytes = "64B"\n'
+        '[battery]\nlifetime = "30day"\n[allow]\nboards = ["telosb"]\nbatteries = ["two-aa-piotrowski2006"]\n'
+        'workloads = ["aes128-ccm-seal"]\n',
+    )
+    put(
+        here / "load.toml",
+        'name = "cold"\nboard = "telosb"\nduration_s = 60.0\ntemperature_c = -20.0\nradio = "none"\n'
+        '[supply]\ncapacitor = "capxx-hw203"\noutput = "direct"\ncharger = "diode"\ninitial_v = 2.6\n'
+        "v_cut_v = 2.0\nv_on_v = 2.5\n[[load.steps]]\nlasts_s = 1.0\ncurrent_a = 1e-5\n",
+    )
+    asked = {
+        "two-aa-piotrowski2006": [["plan", "cold.toml"], ["lifetime", "aes128-ccm-seal", "--board", "telosb"]],
+        "capxx-hw203": [["size", "--no-year"], ["simulate", "load.toml"]],
+    }
+    for store, commands in asked.items():
+        for command in commands:
+            cold = [] if command[0] == "simulate" else ["--temperature", "-20C"]
+            said = sunseal(*command, *cold)
+            told = f"the sheet of {store} gives no figures over temperature: at -20 degrees its "
+            assert said.status == 0 and told in " ".join(said.out.split()), (command, said.out, said.err)
+    assert json.loads(sunseal("plan", "cold.toml", "--temperature", "-20C", "--json").out)["remarks"]

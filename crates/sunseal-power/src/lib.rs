@@ -45,7 +45,8 @@ pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use panel::Panel;
 pub use parts::{
     BranchPart, CapacitorPart, CellPart, ChargerPart, ConverterKind, ConverterPart, HarvesterPart,
-    OverheadReading, PanelPart, PanelPoint, PartError, PeripheralPart, load_part, part_kinds,
+    OverheadReading, PanelPart, PanelPoint, PartError, PeripheralPart, deaf_to_temperature,
+    load_part, part_kinds,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, power_set_schema};
 pub use storage::{Flow, Storage};

@@ -541,6 +541,19 @@ pub(crate) fn part_table<T: DeserializeOwned>(
     table.map_err(|e| told(format!("[{key}] {}", e.reason)))
 }
 
+/// Figures of a store's part that stay what they are at 25 degrees, as its file says nothing of the temperature; none of
+/// a part that is no store.
+///
+/// # Errors
+/// If there is no such part, or its file cannot be read.
+pub fn deaf_to_temperature(parts: &Room, part: &str) -> Result<Option<&'static str>, PartError> {
+    if let Some(cell) = part_table::<CellPart>(parts, part, "cell")? {
+        return Ok(cell.ignores_temperature().then_some("charge and resistance"));
+    }
+    let capacitor = part_table::<CapacitorPart>(parts, part, "capacitor")?;
+    Ok(capacitor.and_then(|c| c.leakage_doubles_k.is_none().then_some("losses by leakage")))
+}
+
 /// Kinds of a part: the tables of its file, such as `radio`.
 ///
 /// # Errors

@@ -68,12 +68,6 @@ impl Battery {
         self.inner.cell().self_discharge_percent_per_year / 100.0
     }
 
-    /// True if its sheet says nothing of the temperature.
-    #[getter]
-    fn ignores_temperature(&self) -> bool {
-        self.inner.cell().ignores_temperature()
-    }
-
     /// Least input voltage of its converter.
     #[getter]
     fn input_min_v(&self) -> Option<f64> {

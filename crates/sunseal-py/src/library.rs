@@ -89,6 +89,11 @@ impl Library {
         let table = self.inner.room("parts").read_file(&path).map_err(told)?;
         PartFile::of(table).map(|_| ()).map_err(shown)
     }
+
+    /// Figures of a store's part that its file does not have over the temperature; none of another part.
+    fn deaf_to_temperature(&self, part: &str) -> PyResult<Option<&'static str>> {
+        sunseal_power::deaf_to_temperature(&self.inner.room("parts"), part).map_err(refuse)
+    }
 }
 
 /// JSON Schema of a kind of file: "part", "board", "power-set" or "scenario".

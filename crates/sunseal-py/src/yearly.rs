@@ -92,6 +92,31 @@ impl Supply {
         Ok(bytes(py, &py.detach(|| self.inner.given_w(&loads, output))))
     }
 
+    /// Largest load at a rail for which the store gives no more than so much at its middle voltage.
+    fn carried_w(&self, given_w: f64, vcc_v: f64) -> f64 {
+        self.inner.carried_w(given_w, vcc_v)
+    }
+
+    /// Power that comes into the store of a light whose panel gives so much.
+    fn charged_w(&self, light_w: f64) -> f64 {
+        self.inner.charged_w(light_w)
+    }
+
+    /// Least power of a panel of which so much comes into the store; infinite where none does.
+    fn light_w(&self, charged_w: f64) -> f64 {
+        self.inner.light_w(charged_w)
+    }
+
+    /// Power by which the store gains in a light while the output is off, at the restart voltage.
+    fn gains_w(&self, light_w: f64) -> f64 {
+        self.inner.gains_w(light_w)
+    }
+
+    /// Energy that the store holds between two open voltages.
+    fn energy_j(&self, low_v: f64, high_v: f64) -> f64 {
+        self.inner.energy_j(low_v, high_v)
+    }
+
     /// Energy that must be left above the cut-off so that the terminal does not fall to it under such loads.
     fn reserve_j<'py>(
         &self,

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
+import numpy as np
+
 from sunseal import _engine, boards, requests
 from sunseal.asking import answers
 from sunseal.errors import SunsealError, unknown
@@ -136,22 +138,43 @@ def page(found: Rates) -> str:
     return made.render()
 
 
-def harvester() -> dict[str, Any]:
-    """Return the facts of the harvester."""
-    part: dict[str, Any] = boards.part(HARVESTER)
-    return dict(part["harvester"])
+def _store(capacitance_f: float) -> dict[str, Any]:
+    """Return the harvester and a store of so much that neither leaks nor resists: a table [supply]."""
+    return {
+        "harvester": HARVESTER,
+        "capacitor": "capxx-hw203",
+        "capacitance_f": capacitance_f,
+        "esr_ohm": 0.01,
+        "leak_ohm": 1e9,
+        "overhead_j": 0.0,
+    }
+
+
+@cache
+def supply(capacitance_f: float = 1.0) -> _engine.Supply:
+    """Return the harvester with a store of so much, as the engine has it."""
+    told = {"name": "a store", "board": BOARD, "firmware": "none", "duration_s": 1.0, "supply": _store(capacitance_f)}
+    return _engine.Supply(boards.library(), _engine.Scenario.from_json(json.dumps(told)))
+
+
+def _given_w(rail_w: float) -> float:
+    """Return what the store gives for a load at the rail, what the harvester draws itself included."""
+    return float(np.frombuffer(supply().given_w(np.array([rail_w, VCC_V])))[0])
+
+
+def drawn_w(rail_w: float) -> float:
+    """Return what a load at the rail takes out of the store."""
+    return _given_w(rail_w) - _given_w(0.0)
 
 
 def usable_w(power_w: float) -> float:
     """Return what of harvested power reaches the rail, while the output is on."""
-    h = harvester()
-    return float(max(power_w * h["charge_efficiency"] - h["quiescent_on_uW"] * 1e-6, 0.0) * h["output_efficiency"])
+    return supply().carried_w(supply().charged_w(power_w), VCC_V)
 
 
 def harvested_w(rail_w: float) -> float:
     """Return the harvested power that brings so much to the rail."""
-    h = harvester()
-    return float((rail_w / h["output_efficiency"] + h["quiescent_on_uW"] * 1e-6) / h["charge_efficiency"])
+    return supply().light_w(_given_w(rail_w))
 
 
 @cache
@@ -181,7 +204,6 @@ def _coupons(count: int) -> str:
 def scenario(kind: Kind, light_w: float, capacitance_f: float, weights: measuring.PowerSet) -> dict[str, Any]:
     """Make the tables of a node behind the harvester, its store at the cut-off."""
     path, fed = _program()
-    h = harvester()
     write: dict[str, Any] = {
         "duty_input": fed.hex(),
         "duty_input_len": len(fed),
@@ -197,15 +219,7 @@ def scenario(kind: Kind, light_w: float, capacitance_f: float, weights: measurin
         "board": BOARD,
         "firmware": path,
         "power": {"set": weights.name, "vcc_v": VCC_V},
-        "supply": {
-            "harvester": HARVESTER,
-            "capacitor": "capxx-hw203",
-            "capacitance_f": capacitance_f,
-            "esr_ohm": 0.01,
-            "leak_ohm": 1e9,
-            "overhead_j": 0.0,
-            "initial_v": h["v_cut_v"],
-        },
+        "supply": {**_store(capacitance_f), "initial_v": supply().v_cut_v},
         "harvest": {"constant_w": light_w},
         "write": write,
         "output": {"points": 2},
@@ -238,15 +252,14 @@ def _count_charges(told: dict[str, Any], charges: int, most_s: float) -> tuple[i
 
 def _point(kind: Kind, light_w: float, costs: tuple[float, float, float, float], weights: measuring.PowerSet) -> Point:
     whole_j, whole_s, runtime_j, runtime_s = costs
-    h = harvester()
     rail_w = usable_w(light_w)
     each_j, each_s = (runtime_j, runtime_s) if kind == "endless" else (whole_j, whole_s)
     share = min(rail_w / (each_j / each_s), 1.0)
     # Of what a charge pays, with what the light adds meanwhile.
     most = COUPONS_PER_CHARGE if kind == "endless" else WHOLE_PER_CHARGE
-    charge_j = most * each_j * max(1.0 - share, 0.05) / h["output_efficiency"]
-    capacitance_f = 2 * charge_j / (h["v_on_v"] ** 2 - h["v_cut_v"] ** 2)
-    charge_s = charge_j / max(light_w * h["charge_efficiency"] - h["quiescent_off_uW"] * 1e-6, 1e-9)
+    charge_j = most * each_s * drawn_w(each_j / each_s) * max(1.0 - share, 0.05)
+    capacitance_f = charge_j / supply().energy_j(supply().v_cut_v, supply().v_on_v)
+    charge_s = charge_j / max(supply().gains_w(light_w), 1e-9)
     told = scenario(kind, light_w, capacitance_f, weights)
     charges = 1 if kind == "endless" else CHARGES
     if share == 1.0:

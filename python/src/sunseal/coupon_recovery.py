@@ -131,7 +131,7 @@ class Recoveries:
     def course(self) -> charts.Chart:
         """Draw the voltage of the smallest store that a whole signature is too much for."""
         colors = ("#3b7a57", "#b5442e")
-        h = coupon_rate.harvester()
+        store = coupon_rate.supply()
         return charts.Chart(
             charts.Axis("time", "s"),
             charts.Axis("store", "V"),
@@ -139,7 +139,7 @@ class Recoveries:
                 charts.Trace(name, times_s, volts_v, color, "lines")
                 for (name, times_s, volts_v), color in zip(self.courses, colors, strict=True)
             ],
-            y_lines={"output on": h["v_on_v"], "cut-off": h["v_cut_v"]},
+            y_lines={"output on": store.v_on_v, "cut-off": store.v_cut_v},
         )
 
 
@@ -222,15 +222,21 @@ class _Asked:
     whole: measuring.Measurement
     weights: measuring.PowerSet
 
+    @property
+    def needs_j(self) -> float:
+        """Return what a whole operation takes out of the store."""
+        return coupon_rate.drawn_w(self.whole.energy_j / self.whole.time_s) * self.whole.time_s
+
     def charge_j(self, capacitance_f: float, from_v: float) -> float:
         """Return what the store takes up to its start."""
-        return 0.5 * capacitance_f * (float(coupon_rate.harvester()["v_on_v"]) ** 2 - from_v**2)
+        store = coupon_rate.supply(capacitance_f)
+        return store.energy_j(from_v, store.v_on_v)
 
     def most_s(self, capacitance_f: float) -> float:
         """Return how long a node is watched: twice what so many charges take, as the light goes on while it works."""
-        h = coupon_rate.harvester()
-        into_w = max(float(self.light_w * h["charge_efficiency"] - h["quiescent_off_uW"] * 1e-6), 1e-9)
-        charges_j = (2 * CHARGES - 1) * self.charge_j(capacitance_f, h["v_cut_v"])
+        store = coupon_rate.supply(capacitance_f)
+        into_w = max(store.gains_w(self.light_w), 1e-9)
+        charges_j = (2 * CHARGES - 1) * self.charge_j(capacitance_f, store.v_cut_v)
         return (self.charge_j(capacitance_f, self.starved_v) + charges_j) / into_w + 2 * self.whole.time_s
 
 
@@ -268,8 +274,7 @@ def _recover(asked: _Asked, capacitance_f: float) -> Recovery:
             f"a node without coupons had {cuts} charges of {capacitance_f:.3g} F in {most_s:.3g} s: too few to say "
             "that it never answers"
         )
-    h = coupon_rate.harvester()
-    share = asked.charge_j(capacitance_f, h["v_cut_v"]) * h["output_efficiency"] / asked.whole.energy_j
+    share = asked.charge_j(capacitance_f, coupon_rate.supply().v_cut_v) / asked.needs_j
     return Recovery(capacitance_f, share, on_s, with_coupons, without, 0 if without else cuts)
 
 
@@ -298,19 +303,19 @@ def recoveries(to: requests.Recoveries) -> Recoveries:
         SunsealError: If the light cannot start the node, or the store stands above the start already.
     """
     coupon_rate.possible(to.board, [] if to.light_w is None else [to.light_w])
-    h = coupon_rate.harvester()
-    starved_v = h["v_cut_v"] if to.starved_v is None else to.starved_v
-    if not 0 <= starved_v < h["v_on_v"]:
+    store = coupon_rate.supply()
+    starved_v = store.v_cut_v if to.starved_v is None else to.starved_v
+    if not 0 <= starved_v < store.v_on_v:
         raise SunsealError(
             f"a store at {starved_v:g} V is not starved: the output of {coupon_rate.HARVESTER} starts at "
-            f"{h['v_on_v']:g} V; give --starved-to less"
+            f"{store.v_on_v:g} V; give --starved-to less"
         )
     weights = measuring.PowerSet(to.power, to.board)
     whole = coupon_rate.cost(coupon_rate.WHOLE, to.power)
     light_w = FACTOR * coupon_rate.harvested_w(whole.energy_j / whole.time_s) if to.light_w is None else to.light_w
     asked = _Asked(light_w, starved_v, whole, weights)
-    unit_j = asked.charge_j(1.0, h["v_cut_v"]) * h["output_efficiency"]
-    stores: Sequence[float] = to.capacitances_f or [share * whole.energy_j / unit_j for share in CHARGE_SHARES]
+    each_f = asked.needs_j / asked.charge_j(1.0, store.v_cut_v)
+    stores: Sequence[float] = to.capacitances_f or [share * each_f for share in CHARGE_SHARES]
     if wrong := [f for f in stores if not f > 0]:
         raise SunsealError(f"a store of {wrong[0]:g} F keeps nothing; --capacitance takes more than 0 F")
     found = tuple(_recover(asked, capacitance_f) for capacitance_f in sorted(stores))

@@ -367,6 +367,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
     out += _by_function(closing.get("functions", []))
     if not closing.get("residual_known", True):
         out.append(("  not counted", f"the residual current of {closing['board']}: nobody's measurement is known here"))
+    out += [("  not counted", sentence) for sentence in closing.get("remarks", [])]
     out.append(("energy lost", joules(energy["lost_j"])))
     out += [(f"  {name}", joules(j)) for name, j in sorted(energy["lost_by_j"].items(), key=lambda kv: -kv[1]) if j > 0]
     out += [

@@ -365,6 +365,7 @@ def _closing() -> Schema:
         residual_known=told(YES, "False where nobody's measurement of the board's residual current is known."),
         low_light=maybe(listed(NUMBER)),
         untouched=maybe(told(TEXTS, "Parts that the program never spoke to, with what they took.")),
+        remarks=maybe(told(TEXTS, "Figures of the store that its sheet does not have over the temperature.")),
         first_cut_s=maybe(told(NUMBER, "When the supply was cut off for the first time.")),
         repeated=maybe(told(keys(cycles=WHOLE, time_s=NUMBER), "Cycles of a load that went by at once.")),
         stuck=maybe(told(TEXT, "Why a load or a node never gets past what cuts it off, and what would help.")),

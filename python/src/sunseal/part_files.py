@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,6 +60,8 @@ def capacitor_tolerance_rel(facts: Mapping[str, Any]) -> tuple[float, float]:
     return low, high
 
 
+WARM_C = 25.0
+"""Temperature of a store of which nobody says it."""
 SWITCHES = {
     "charger": ("v_ok_rising_V", "v_ok_falling_V"),
     "converter": ("v_start_V", "v_in_min_V"),
@@ -110,6 +112,19 @@ def sensor(name: str) -> Sensor | None:
         return None
     span_v = float(told["vcc_min_v"]), float(told["vcc_max_v"])
     return Sensor(idle_ua * 1e-6, current_ua["convert"] * 1e-6, told["convert_ms"] * 1e-3, span_v)
+
+
+def deaf_to_temperature(parts: Iterable[str], temperature_c: float | None) -> list[str]:
+    """Say of each store that is asked at another temperature than its file has, which figures stay as they are."""
+    if temperature_c is None or temperature_c == WARM_C:
+        return []
+    told = {part: boards.library().deaf_to_temperature(part) for part in dict.fromkeys(parts)}
+    return [
+        f"the sheet of {part} gives no figures over temperature: at {temperature_c:g} degrees its {what} are counted "
+        f"as at {WARM_C:g}"
+        for part, what in told.items()
+        if what is not None
+    ]
 
 
 # --- A new file ------------------------------------------------------------------------------

@@ -25,6 +25,9 @@ const HEADROOM_V: f64 = 0.1;
 const LEAST_PER_S: f64 = 1e-12;
 /// Halvings that find a load or a voltage.
 const HALVINGS: u32 = 60;
+/// Powers of a panel between which one is looked for.
+const LEAST_LIGHT_W: f64 = 1e-9;
+const MOST_LIGHT_W: f64 = 1e6;
 const DAY_S: f64 = 86_400.0;
 /// Loads to a factor of two: what a supply carries is found to 0.14 %, on one scale for all supplies and lights.
 const OCTAVE: i32 = 512;
@@ -154,6 +157,46 @@ impl Yearly {
             esr_w + drawn_w + own_w
         };
         loads.iter().map(given).collect()
+    }
+
+    /// Largest load at a rail for which the store gives no more than so much at its middle voltage.
+    #[must_use]
+    pub fn carried_w(&self, given_w: f64, vcc_v: f64) -> f64 {
+        let within = |rail_w: f64| self.given_w(&[(rail_w, vcc_v)], 1.0)[0] <= given_w;
+        largest(given_w, within)
+    }
+
+    /// Power that comes into the store of a light whose panel gives so much, the electronics' own included.
+    #[must_use]
+    pub fn charged_w(&self, light_w: f64) -> f64 {
+        self.supply.feed(&Light::from(light_w), false).map_or(0.0, |(_, given_w)| given_w)
+    }
+
+    /// Least power of a panel of which so much comes into the store.
+    #[must_use]
+    pub fn light_w(&self, charged_w: f64) -> f64 {
+        let mut most_w = charged_w.max(LEAST_LIGHT_W);
+        while self.charged_w(most_w) < charged_w {
+            most_w *= 2.0;
+            if most_w > MOST_LIGHT_W {
+                return f64::INFINITY;
+            }
+        }
+        largest(most_w, |light_w| self.charged_w(light_w) < charged_w)
+    }
+
+    /// Power by which the store gains in a light while the output is off, at the restart voltage.
+    #[must_use]
+    pub fn gains_w(&self, light_w: f64) -> f64 {
+        let c = self.config();
+        self.charged_w(light_w) - c.quiescent_off_w - c.charger_quiescent_a * c.v_on_v
+    }
+
+    /// Energy that the store holds between two open voltages.
+    #[must_use]
+    pub fn energy_j(&self, low_v: f64, high_v: f64) -> f64 {
+        let at = |v_v: f64| self.config().store.energy_j(&self.config().store.at_rest(v_v));
+        at(high_v) - at(low_v)
     }
 
     /// Energy that must be left in the store above the cut-off so that its terminal does not fall to that under loads
@@ -326,6 +369,16 @@ impl Rails {
         });
         &self.known[place].1
     }
+}
+
+/// The largest figure up to `most` for which something holds that does so of small ones; 0 if of none.
+fn largest(most: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..HALVINGS {
+        let mid = (low + high) / 2.0;
+        if holds(mid) { low = mid } else { high = mid }
+    }
+    low
 }
 
 /// A store under a load: its outflow is a broken line over the energy, so each piece is an exponential. The exact flow

@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import boards, places, requests, units
+from sunseal import boards, part_files, places, requests, units
 from sunseal.cli.console import Output, VerdictFiles, err, judge, out, report, writable
 from sunseal.cli.spread import spread
 from sunseal.cli.tune import weighing
@@ -124,6 +124,8 @@ def _show(planned: Planned, explain: bool) -> None:
     for sentence in _powers(best):
         out.print(f"  {sentence}")
     out.print(f"  {best.words}")
+    for remark in part_files.deaf_to_temperature(best.supply.parts, planned.read.temperature_c):
+        out.print(f"  {remark}")
     for m in best.margins:
         inside = "" if m.sure else "; inside its uncertainty"
         out.print(f"  {m.requirement}: {_margin(m, m.value)} ({_margin(m, m.low)} to {_margin(m, m.high)}){inside}")

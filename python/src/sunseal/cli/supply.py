@@ -56,6 +56,8 @@ def _show_sized(sized: Sized) -> None:
     table.add_row("panel", f"{units.show(sized.panel_w, 'W')} without pause (6.2)")
     ideal = f"{sized.autonomy_s / 3600:,.1f} h by 6.3, which counts neither losses nor leakage"
     table.add_row("without light", f"{sized.dark_s / 3600:,.1f} h; {ideal}")
+    for remark in sized.remarks:
+        table.add_row("", remark)
     if sized.shortest_period_s is not None:
         table.add_row("most often", f"every {units.show(sized.shortest_period_s, 's')} in the year's mean light (6.2)")
     if sized.year is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coprocessor, places
+from sunseal import _engine, boards, citing, coprocessor, part_files, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.measurement import measuring, oracle, switching
@@ -115,6 +115,17 @@ class Played:
             f'{show(all_j, "J")} went there; put it to sleep, or leave it out by `radio = "none"` in the scenario'
         ]
 
+    def deaf_to_temperature(self) -> list[str]:
+        """Say which figures of the store stay those of 25 degrees, where it is played at others."""
+        told, supply = self.scenario, self.scenario["supply"]
+        temperature_c = supply.get("temperature_c")
+        with places.beside(self.folder):
+            stores = citing.supply_parts(str(told["board"]), supply)
+            if not supply.get("cell") and not supply.get("capacitor"):
+                stores += filter(None, [boards.load(str(told["board"])).battery])
+            warm = told.get("temperature_c") if temperature_c is None else temperature_c
+            return part_files.deaf_to_temperature(stores, warm)
+
     def closing(self) -> dict[str, Any]:
         """Return the figures that stand at the end of a run. No wall clock: same run, same bytes."""
         record = self.record
@@ -134,6 +145,7 @@ class Played:
             "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
             **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
             **({"untouched": untouched} if (untouched := self.untouched()) else {}),
+            **({"remarks": remarks} if (remarks := self.deaf_to_temperature()) else {}),
             **{key: record[key] for key in TOLD if record.get(key) is not None},
         }
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, part_files
 from sunseal.errors import SunsealError, unknown
 from sunseal.planner.priced import Priced
 
@@ -19,8 +19,7 @@ YEAR_S = 365.25 * 86_400.0
 SHELF_LIFE_S = 10 * YEAR_S
 """Shelf life that makers promise of primary cells unused: Energizer of its alkaline AA, Panasonic of its lithium coin
 cells."""
-WARM_C = 25.0
-"""Temperature of a battery of which nobody says it."""
+WARM_C = part_files.WARM_C
 
 
 def parts_of(kind: str) -> dict[str, dict[str, Any]]:
@@ -244,11 +243,7 @@ def remarks(asked: Question, high_v: float) -> str | None:
         )
     if cell.full_v > high_v + 1e-9 and (asked.converter is None or converter_kind(asked.converter) == "assisting"):
         told.append(f"the full battery has {cell.full_v:g} V, and {use.board} bears {high_v:g} V: it needs a regulator")
-    if asked.temperature_c != WARM_C and cell.ignores_temperature:
-        told.append(
-            f"the sheet of {asked.battery} gives no figures over temperature: its charge and resistance are those "
-            f"of {WARM_C:g} degrees"
-        )
+    told += part_files.deaf_to_temperature([asked.battery], asked.temperature_c)
     return "; ".join(told) or None
 
 

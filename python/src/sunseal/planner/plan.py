@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import boards, citing, places, units
+from sunseal import boards, citing, part_files, places, units
 from sunseal.harvest.light import AWAY
 from sunseal.measurement import measuring
 from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, surest, sweep, uncertainty
@@ -217,6 +217,8 @@ def choose(everything: sweep.Field, *, best: int = choosing.BEST, check: bool = 
         remarks = []
     remarks += everything.refused
     planes = {light.provenance.get("plane", "") for light in everything.lights.values()}
+    stores = [name for c in configurations for name in c.supply.parts]
+    remarks += part_files.deaf_to_temperature(stores, wanted.temperature_c)
     remarks += [f"the panel's plane: {plane}" for plane in sorted(planes) if AWAY in plane]
     return Planned(
         requirements=wanted.to_dict(),

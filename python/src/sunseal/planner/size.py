@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, citing, part_files
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop.simulation import LOSSES
@@ -158,6 +158,8 @@ class Sized(Priced):
     shortest_period_s: float | None
     """By equation 6.2 with the year's mean light; None where even sleep is too much."""
     year: dict[str, Any] | None
+    remarks: tuple[str, ...]
+    """Figures of the store that its sheet does not have over the temperature."""
     question: Question = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -222,13 +224,17 @@ def supply_table(lender: str | None, temperature_c: float | None) -> dict[str, A
     return told if temperature_c is None else {**told, "temperature_c": temperature_c}
 
 
+def _engines(board: str, table: dict[str, Any]) -> _engine.Supply:
+    """Return a board's supply as the engine has it, changed by a table [supply]."""
+    told = {"name": "a store", "board": board, "firmware": "none", "duration_s": 1.0, "supply": table}
+    return _engine.Supply(boards.library(), _engine.Scenario.from_json(json.dumps(told)))
+
+
 def dark_s(
     demand: Demand, board: str, vcc_v: float, capacitance_f: float, lender: str | None, temperature_c: float | None
 ) -> float:
     """Ask the engine how long a full store lasts without light, until the heaviest pulse meets the cut-off."""
-    table = {**supply_table(lender, temperature_c), "capacitance_f": capacitance_f}
-    told = {"name": "a store", "board": board, "firmware": "none", "duration_s": 1.0, "supply": table}
-    store = _engine.Supply(boards.library(), _engine.Scenario.from_json(json.dumps(told)))
+    store = _engines(board, {**supply_table(lender, temperature_c), "capacitance_f": capacitance_f})
     peak_w = max(
         joules / time_s for joules, time_s in ((demand.compute_j, demand.compute_s), (demand.radio_j, demand.radio_s))
         if time_s > 0
@@ -283,6 +289,7 @@ def size(
         year=None
         if trace is None
         else year_of(demand, board, store_f, trace, lender=lender, temperature_c=temperature_c),
+        remarks=tuple(part_files.deaf_to_temperature(citing.supply_parts(lender or board), temperature_c)),
         question=Question(demand, board, store_f, v_max_v, cutoff_v, trace, efficiency, lender, vcc_v, temperature_c),
     )
 
@@ -295,11 +302,10 @@ def supply_of(board: str) -> dict[str, float]:
             f"{board} has no harvester and no store of its own: it lives on a battery; see `lifetime`",
             hint="`--supply msp430f5438a-anagear` takes that board's harvester, store and panel",
         )
-    capacitor = boards.part(facts["supply"]["capacitor"])["capacitor"]
-    harvester = boards.part(facts["supply"]["harvester"])["harvester"]
+    own = _engines(board, {})
     return {
-        "capacitance_f": float(capacitor["capacitance_f"]),
-        "v_max_v": min(float(capacitor["v_rated_v"]), float(harvester["v_max_v"])),
-        "v_cut_v": float(harvester["v_cut_v"]),
-        "charge_efficiency": float(harvester["charge_efficiency"]),
+        "capacitance_f": part_files.capacitance_f(facts["supply"]["capacitor"]),
+        "v_max_v": own.v_max_v,
+        "v_cut_v": own.v_cut_v,
+        "charge_efficiency": own.charged_w(1.0),
     }
