@@ -7,6 +7,7 @@ number of them at every wake-up. `SUNSEAL_FREQUENCIES=1000` in the environment a
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -373,3 +374,30 @@ def test_a_timer_of_the_cpus_source_has_one_value_on_entry_to_its_handler(chip: 
             periods.add(m.time_s / m.cycles)
     assert len(seen) == 1 or chip.timed, seen
     assert len(periods) == MOST, "each is another frequency"
+
+
+COUNTERS = {"msp430f1611": (0x170, 16, 1), "atmega128l": (0x4C, 8, 1), "msp432p401r": (0xE000E018, 32, -1)}
+"""Address and bits of the timer's count, and the way that it goes."""
+COUNTERS |= {"stm32l476rg": COUNTERS["msp432p401r"]}
+
+
+@pytest.mark.parametrize("chip", CHIPS, ids=lambda chip: chip.name)
+def test_a_count_that_is_looked_at_asleep_is_that_of_now(chip: Chip, tmp_path: Path) -> None:
+    address, bits, way = COUNTERS.get(chip.name, (0x350, 16, 1))
+    elf = _built(chip, tmp_path)
+    with places.beside(tmp_path):
+        m = _machine(chip, elf, tmp_path, MOST // 2)
+        entered_s = []
+        for _ in range(3):
+            m.run(cycles=5)
+            assert m.run(until="handler", cycles=1_000_000).kind == "pc"
+            entered_s.append(m.time_s)
+        tick_s = (entered_s[2] - entered_s[1]) / 199
+        # The handler is over by then, and the next compare is not yet there.
+        m.run(time_s=110 * tick_s)
+        assert m.states()["cpu"] != "active"
+        counts = []
+        for _ in range(3):
+            counts.append(m.io.at(address, bits))
+            m.run(time_s=20 * tick_s)
+    assert [way * (b - a) for a, b in itertools.pairwise(counts)] == [20, 20]

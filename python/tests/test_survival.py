@@ -391,8 +391,10 @@ def test_a_calendar_that_is_kept_loses_nothing_at_the_wake_up(
     m.run(time_s=4.0)
     awake_s, awake = _next_second(m, register, 1.1), m.io[register]
     m.restore(here)
+    before = m.io[register]
     m.run(time_s=2.3)
     assert m.states()["cpu"] == mode
+    assert m.io[register] != before, "what is looked at asleep is of now"
     m.set_pin(chip.pin, chip.awake)
     assert m.run(until="woken", cycles=20_000_000).kind == "pc"
     m.run(time_s=start_s + 4.0 - m.time_s)

@@ -124,7 +124,8 @@ pub(crate) trait Chip: Sized {
     fn memory(&self, addr: u32, bytes: usize) -> Option<&[u8]>;
     /// Changes memory of any kind, as a programmer would. The bytes are all memory.
     fn store(&mut self, addr: u32, bytes: &[u8]);
-    /// Reads a peripheral's register of 1, 2 or 4 bytes as the CPU does, with all that follows from it.
+    /// Reads a peripheral's register of 1, 2 or 4 bytes as the CPU does, with all that follows from it; while the CPU
+    /// sleeps, as of now, for which its clock, at rest, goes on: who looks puts the chip back.
     fn load(&mut self, addr: u32, bytes: u32) -> Result<u32, Fault>;
     fn pin_level(&self, pin: Pin) -> bool;
     fn drive(&mut self, drives: Vec<Drive>);

@@ -96,6 +96,7 @@ pub(crate) trait Peripherals: Sized {
 
     /// The line whose ticks are the CPU's cycles.
     fn mclk(&self) -> &Line;
+    fn mclk_mut(&mut self) -> &mut Line;
     /// Brings the lines, the operating point and the CPU's state in step with registers and mode.
     fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles);
     /// `env.mode` was `old`; awake again, the wake-up time passes (`state.now_ps` moves on).
@@ -606,6 +607,10 @@ impl<P: Peripherals> Chip for Msp430<P> {
 
     fn load(&mut self, addr: u32, bytes: u32) -> Result<u32, Fault> {
         let (width, cycles) = (if bytes == 1 { Width::Byte } else { Width::Word }, self.cpu.cycles);
+        if self.sleeping() {
+            let now = self.common().now();
+            self.soc.p.mclk_mut().restart(now, cycles);
+        }
         let low = u32::from(self.soc.read(addr, width, cycles)?);
         let high = if bytes == 4 { self.soc.read(addr + 2, width, cycles)? } else { 0 };
         Ok(low | u32::from(high) << 16)

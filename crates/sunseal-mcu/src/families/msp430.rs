@@ -265,6 +265,9 @@ macro_rules! reaches {
         fn mclk(&self) -> &Line {
             &self.chip.clocks.mclk
         }
+        fn mclk_mut(&mut self) -> &mut Line {
+            &mut self.chip.clocks.mclk
+        }
         fn effects(&self) -> &Effects {
             &self.fx
         }

@@ -282,6 +282,10 @@ impl<S: Around> Chip for CortexM<S> {
             2 => Width::W16,
             _ => Width::W32,
         };
+        if self.soc.asleep() {
+            let (now, cycles) = (self.common().now(), self.cpu.cycles);
+            self.soc.clock_mut().restart(now, cycles);
+        }
         self.soc.read(addr, width, self.cpu.cycles)
     }
 

@@ -61,6 +61,9 @@ macro_rules! reaches {
         fn clock(&self) -> &Line {
             &self.r.lines.$clock $(. $field)*
         }
+        fn clock_mut(&mut self) -> &mut Line {
+            &mut self.r.lines.$clock $(. $field)*
+        }
         fn free_clock(&self) -> &Line {
             &self.r.lines.fclk
         }
@@ -311,6 +314,7 @@ pub(crate) trait Around: Bus + Sized {
 
     /// The line whose ticks are the CPU's cycles.
     fn clock(&self) -> &Line;
+    fn clock_mut(&mut self) -> &mut Line;
     /// FCLK, which goes on while the CPU sleeps.
     fn free_clock(&self) -> &Line;
     fn update_clocks(&mut self, now: Picos, cycles: Cycles);

@@ -323,6 +323,10 @@ impl Chip for Avr {
     }
 
     fn load(&mut self, addr: u32, bytes: u32) -> Result<u32, Fault> {
+        if self.soc.regs.sleep.is_some() {
+            let (now, cycles) = (self.common().now(), self.cpu.cycles);
+            self.soc.regs.clocks.cpu.restart(now, cycles);
+        }
         (0..bytes).try_fold(0, |read, i| {
             let place = addr.wrapping_sub(AVR_DATA).wrapping_add(i);
             let place = u16::try_from(place).map_err(|_| Fault::unmapped(addr))?;
