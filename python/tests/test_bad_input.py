@@ -69,6 +69,11 @@ def test_a_wrong_argument_is_named(sunseal: Cli, args: list[str], says: list[str
     refused(sunseal(*args), *says)
 
 
+def test_a_channel_that_the_adc_lacks_is_named(sunseal: Cli) -> None:
+    elf = boards.firmware_path("telosb", boards.variant((), "telosb"), "bench-sha256-hash")
+    refused(sunseal("run", str(elf), "--board", "telosb", "--adc", "16=1V"), "channels 0 to 15, and no 16")
+
+
 @pytest.mark.parametrize("line", ["a;b nan", "a;b inf", "a;b -4", "a;b", "7"])
 def test_a_stack_without_a_weight_is_named(sunseal: Cli, tmp_path: Path, line: str) -> None:
     old = tmp_path / "old.folded"

@@ -647,14 +647,19 @@ impl Machine {
         Ok(machine.pin(machine.device().pin(pin).map_err(refuse)?))
     }
 
-    fn adc_volts(&self, channel: u8, volts: f64) {
-        self.lock().adc_volts(channel, volts);
+    fn adc_volts(&self, channel: u8, volts: f64) -> PyResult<()> {
+        let mut machine = self.lock();
+        machine.device().check_adc_channel(channel).map_err(refuse)?;
+        machine.adc_volts(channel, volts);
+        Ok(())
     }
 
     /// Connects a voltage that follows points (time in seconds, volts), straight between them, to a channel of the ADC.
     fn adc_points(&self, channel: u8, points: Vec<(f64, f64)>) -> PyResult<()> {
         check_points(&points).map_err(refuse)?;
-        self.lock().adc_input(channel, Box::new(move |probe| voltage_at(&points, probe.time)));
+        let mut machine = self.lock();
+        machine.device().check_adc_channel(channel).map_err(refuse)?;
+        machine.adc_input(channel, Box::new(move |probe| voltage_at(&points, probe.time)));
         Ok(())
     }
 

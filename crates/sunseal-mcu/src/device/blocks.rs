@@ -49,7 +49,7 @@ pub struct BlockInstance {
     pub clocks: Vec<String>,
     /// A timer's capture/compare registers.
     pub ccrs: Option<u8>,
-    /// A DMA controller's channels.
+    /// Channels of a DMA controller, or inputs that a converter chooses among.
     pub channels: Option<usize>,
     /// What each trigger select of a DMA controller waits for, by number; with bars, one name a channel.
     #[serde(default)]

@@ -259,8 +259,15 @@ macro_rules! block {
 
 pub(crate) use block;
 
+/// Kinds of blocks that read voltages at channels.
+const CONVERTERS: [&str; 5] = ["adc", "adc12", "adc12_a", "adc12_b", "adc14"];
+
 /// The switch by which clocks slightly above their limits are run: no timing of the core, but as much a fact of a run.
 const OVERCLOCK: &str = "overclock";
+/// The switch by which a timer that an MSP430 starts or sets counts as openMSP430's RTL has it.
+const TIMER_WRITE: &str = "timer_write_counts_2_later";
+/// Switches of a machine beside those of its core's timing: true or false.
+const OF_MACHINES: [&str; 2] = [OVERCLOCK, TIMER_WRITE];
 
 block!(
     /// The way from memory to a Cortex-M4, as far as it changes what instructions take without wait states.
@@ -590,6 +597,24 @@ impl Device {
             set(&mut timing, switch, &value).expect("checked when it was set");
         }
         timing
+    }
+
+    /// Refuses a voltage at a channel that no converter of this device chooses.
+    ///
+    /// # Errors
+    /// If it has no converter, or none with so many channels.
+    pub fn check_adc_channel(&self, channel: u8) -> Result<(), DeviceError> {
+        let mut most = None;
+        for adc in self.blocks.iter().filter(|b| CONVERTERS.contains(&b.kind.as_str())) {
+            most = most.max(Some(adc.channels.unwrap_or(usize::from(u8::MAX) + 1)));
+        }
+        match most {
+            None => self.wrong(format!("no ADC is modelled, so nothing reads channel {channel}")),
+            Some(n) if usize::from(channel) >= n => {
+                self.wrong(format!("the ADC has channels 0 to {}, and no {channel}", n - 1))
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     /// That the stretches of its blocks are those that its family decodes addresses by.
