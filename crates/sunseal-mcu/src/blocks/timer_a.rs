@@ -215,6 +215,17 @@ impl TimerA {
         }
     }
 
+    /// A write has started the timer or set its count: it counts from some cycles of MCLK on, where a switch has it so.
+    fn count_later(&mut self, cx: &Ctx<'_>) {
+        let cycles = cx.dev.timer_write_cycles();
+        if let (Some(line), Some(wait), true) =
+            (self.line(cx.clocks), cx.clocks.mclk.lasting(cycles), cycles != 0)
+        {
+            let from = Picos(cx.now.0 + wait);
+            self.origin += line.ticks_at(from) - line.ticks_at(cx.now);
+        }
+    }
+
     /// Counts from position `p` until position `q`, at least one.
     fn until_position(&self, p: u32, q: u32) -> u64 {
         let period = self.period();
@@ -718,6 +729,9 @@ impl Block for TimerA {
         match off {
             TACTL => {
                 self.write_ctl(merge(self.ctl, value, mask), count, cx)?;
+                if self.running() && (!was_running || value & mask & TACLR != 0) {
+                    self.count_later(cx);
+                }
             }
             TAEX0 => {
                 self.ex0 = merge(self.ex0, value, mask) & 7;
@@ -726,6 +740,7 @@ impl Block for TimerA {
             TAR => {
                 let count = merge(count, value, mask);
                 self.settle(cx.clocks, cx.now, count, falls, was_running);
+                self.count_later(cx);
             }
             TAIV => {
                 self.clear_iv();

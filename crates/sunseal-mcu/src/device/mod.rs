@@ -561,9 +561,12 @@ impl Device {
         let (mut avr, mut arm) = (avr_core::Timing::AVRE, thumb::Timing::CORTEX_M4);
         let mut msp430 = msp430::Timing::CPUXV2;
         let checked = match self.architecture() {
-            _ if switch == OVERCLOCK => matches!(value, "true" | "false")
+            Architecture::Avr | Architecture::Arm if switch == TIMER_WRITE => {
+                Err(format!("{TIMER_WRITE} is a switch of Timer_A and Timer_B of the MSP430"))
+            }
+            _ if OF_MACHINES.contains(&switch) => matches!(value, "true" | "false")
                 .then_some(())
-                .ok_or_else(|| format!("{OVERCLOCK} is true or false, not `{value}`")),
+                .ok_or_else(|| format!("{switch} is true or false, not `{value}`")),
             Architecture::Avr => avr.set(switch, value),
             Architecture::Arm => arm.set(switch, value),
             Architecture::Msp430 => msp430.set(switch, value),
@@ -576,6 +579,12 @@ impl Device {
     /// Tells if clocks slightly above what its data sheet allows are run, with a remark.
     pub(crate) fn overclocks(&self) -> bool {
         self.timing.get(OVERCLOCK).is_some_and(|value| value == "true")
+    }
+
+    /// Cycles of MCLK between a write that starts or sets a timer and the moment from which it counts.
+    pub(crate) fn timer_write_cycles(&self) -> u64 {
+        let later = self.timing.get(TIMER_WRITE).is_some_and(|value| value == "true");
+        if later { 2 } else { 0 }
     }
 
     /// The switches of its core's timing that were [set](Self::set_timing).
@@ -593,7 +602,7 @@ impl Device {
         let path = self.memory_path.iter().flat_map(|path| &path.switches);
         let path = path.map(|(switch, value)| (switch, switch_text(value)));
         let asked = self.timing.iter().map(|(switch, value)| (switch, value.clone()));
-        for (switch, value) in path.chain(asked).filter(|s| s.0 != OVERCLOCK) {
+        for (switch, value) in path.chain(asked).filter(|s| !OF_MACHINES.contains(&s.0.as_str())) {
             set(&mut timing, switch, &value).expect("checked when it was set");
         }
         timing
