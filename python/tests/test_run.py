@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -458,3 +459,20 @@ def test_a_program_is_fed_from_a_scenario_s_store(built: Built, sunseal: Cli, tm
     for more in (("--until", "main"), ("--pin", "P1.3=1"), ("--gdb", "127.0.0.1:0")):
         refused = sunseal("run", built(FR), "--board", FR, "--supply", scenario, *more)
         assert refused.status == 2 and "is of a bench with a steady supply" in refused.err, refused.err
+
+
+def test_a_bare_capacitor_needs_no_scenario(built: Built, sunseal: Cli) -> None:
+    def played(supply: str) -> dict[str, Any]:
+        done = sunseal("run", built(FR), "--board", FR, "--supply", supply, "--for", "100s", "--json")
+        assert done.status == 0, done.err
+        assert "no radio" in done.err and "loses 1 % of its charge a second" in done.err
+        told: dict[str, Any] = json.loads(done.out)
+        return told
+
+    # The program never sleeps, so what it runs goes with the charge.
+    small, large = played("20uF"), played("40uF")
+    assert small["brown_outs"] == large["brown_outs"] == 1
+    assert large["cycles"] == pytest.approx(2 * small["cycles"], rel=0.02)
+    assert "first_cut_s" not in played("20uF@3mW")
+    refused = sunseal("run", built(FR), "--board", FR, "--supply", "0uF")
+    assert refused.status == 2 and "--supply `0uF` must be above zero" in refused.err

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import sys
 import time
@@ -34,6 +35,12 @@ OFF_S = 1.0
 
 LINGER_S = 1.0
 """Time for which the last words wait in the pseudo-terminal for their reader, and a program for the next terminal."""
+
+BARE_CAPACITOR = re.compile(r"[\d.]+ ?[a-zµ]?F(@[\d.]+ ?[a-zµ]?W)?")
+"""A capacitor in place of a scenario, with the power that fills it."""
+
+LEAK_OHM_F = 100.0
+"""Resistance times capacitance of a capacitor that leaks I = 0.01 C V, the usual limit of tantalum and electrolytic."""
 
 PENDING_BYTES = 4096
 """Bytes that are kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
@@ -158,9 +165,10 @@ class Supply:
 
     scenario: Path | None = asked(
         "--supply",
-        "Feed it from a scenario's store and light, for --for.",
+        "Feed it from a scenario's store and light, or from a bare capacitor, `100uF`, with a steady income, "
+        "`100uF@1mW`; for --for.",
         Path,
-        metavar="SCENARIO.toml",
+        metavar="SCENARIO.toml|100uF[@1mW]",
         called="scenario",
         default=None,
     )
@@ -215,7 +223,11 @@ def run_command(
             )
         source = ctx.get_parameter_source("board")
         own = source is None or source.name == "DEFAULT"  # else the scenario's board
-        told = _as_fed(supply, elf, None if own else board, ends.within)
+        bare = str(supply.scenario)
+        if BARE_CAPACITOR.fullmatch(bare):
+            told = _from_capacitor(bare, supply, elf, board, ends.within)
+        else:
+            told = _as_fed(supply, elf, None if own else board, ends.within)
         if seed is not None:
             told["seed"] = seed
         told["adc"] = {**told.get("adc", {}), **_voltages(inputs.adc)}
@@ -385,6 +397,35 @@ def _debugged(bench: Bench, elf: Path, listen: str) -> Ended:
     return Ended("debugger", f"the debugger has {how}")
 
 
+def _from_capacitor(bare: str, supply: Supply, elf: Path, board: str, within: float | None) -> dict[str, Any]:
+    """Return the scenario of a program on a capacitor that nothing but a steady power fills, and say what it takes."""
+    from sunseal import _engine
+
+    capacitance, _, income = bare.partition("@")
+    capacitance_f = units.parse(capacitance, "F", "--supply")
+    income_w = units.parse(income, "W", "--supply") if income else 0.0
+    own = boards.board(board)["power"]
+    begins_v = own["vcc_v"] if supply.vcc_v is None else supply.vcc_v
+    lasts_s = 60.0 if within is None else within
+    store = {"capacitor": "tantalum-330u", "plain": True, "capacitance_f": capacitance_f}
+    store |= {"leak_ohm": LEAK_OHM_F / capacitance_f, "output": "direct", "initial_v": begins_v}
+    if income:
+        store |= {"charger": "diode", "diode_v": 0.0, "v_max_v": begins_v}
+    tables: dict[str, Any] = {"name": f"{elf.name} on {board}", "board": board, "firmware": str(elf.absolute())}
+    tables |= {"duration_s": lasts_s, "supply": store, "power": {"set": supply.power or own["set"]}}
+    if income:
+        tables["harvest"] = {"constant_w": income_w}
+    err.print(
+        f"assumed: {units.show(capacitance_f, 'F')} of 60 mohm that loses 1 % of its charge a second, the limit of "
+        f"tantalum and electrolytic capacitors; full at {begins_v:g} V (`--vcc`), the rail is the store; "
+        f"{units.show(income_w, 'W') + ' comes in, all of it stored' if income else 'nothing comes in'}; "
+        f"{units.show(lasts_s, 's')} (`--for`). A scenario says anything else.",
+        markup=False,
+    )
+    told: dict[str, Any] = json.loads(_engine.Scenario.from_json(json.dumps(tables)).to_json())
+    return told
+
+
 def _as_fed(supply: Supply, elf: Path, board: str | None, within: float | None) -> dict[str, Any]:
     """Return a scenario with a program of one's own in place of the scenario's."""
     from sunseal import places
@@ -424,10 +465,14 @@ def _fed(told: dict[str, Any], supply: Path, as_json: bool) -> None:
     from sunseal import _engine, demo, places
     from sunseal.loop import simulation
 
-    folder = boards.scenario_path(supply).parent
+    bare = BARE_CAPACITOR.fullmatch(str(supply)) is not None
+    folder = Path.cwd() if bare else boards.scenario_path(supply).parent
     with demo.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch, places.beside(folder):
         try:
             played = simulation.play(_engine.Scenario.from_json(json.dumps(told)), watch)
+            if bare and played.untouched():  # what a radio that nobody speaks to takes is no part of the question
+                err.print("assumed: no radio, as the program never spoke to the board's", markup=False)
+                played = simulation.play(_engine.Scenario.from_json(json.dumps(told | {"radio": "none"})), watch)
         except EngineError as e:
             # What was put together here has no file of its own.
             raise SunsealError(str(e).replace("scenario : ", f"scenario {supply}: ", 1)) from e
