@@ -232,7 +232,9 @@ LPMS = {"stop2": 2, "standby": 3, "shutdown": 4}
 
 
 def _stm32(mode: str, set_up: str) -> tuple[str, str]:
-    clocks = _puts((RCC + 0x4C, 7), (RCC + 0x58, 0x90020001), (RCC + 0x60, 1))
+    clocks = _puts(
+        (RCC + 0x48, 0x101), (RCC + 0x4C, 0x2007), (RCC + 0x58, 0x90220001), (RCC + 0x5C, 1), (RCC + 0x60, 1)
+    )
     # RTC_BKP1R tells the second start from the first, which the flags of PWR cannot behind Shutdown.
     again = f"    ldr r0, ={RTC + 0x54}\n    ldr r1, [r0]\n    cmp r1, #0\n    bne woken\n"
     wait = f"8:  ldr r0, ={RCC + 0x90}\n    ldr r1, [r0]\n    tst r1, #2\n    beq 8b\n"

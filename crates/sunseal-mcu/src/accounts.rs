@@ -126,6 +126,10 @@ events! {
     Spi1Byte = "spi1.byte",
     Spi2Byte = "spi2.byte",
     Spi3Byte = "spi3.byte",
+    Lpuart1Byte = "lpuart1.byte",
+    I2c1Byte = "i2c1.byte",
+    I2c2Byte = "i2c2.byte",
+    I2c3Byte = "i2c3.byte",
 }
 
 /// One component's present state and since when it is booked.

@@ -175,7 +175,7 @@ impl<B: super::Block> Block<P4> for Half<B> {
 }
 
 /// Inputs of the interrupt controller that one block may have.
-const INPUTS: usize = 8;
+const INPUTS: usize = 9;
 /// The input of a block that the part has not.
 const NONE: u32 = u32::MAX;
 
@@ -228,7 +228,7 @@ impl<S: Copy + PartialEq> Map<S> {
         let mapped = |l: &Listed<S>| {
             let block = device.block(l.named.0)?;
             let (base, enable) = (block.base, block.enable);
-            let bytes = block.size_bytes.next_multiple_of(0x400);
+            let bytes = block.size_bytes.next_multiple_of(0x100);
             Some(Mapped { base, slot: l.slot, name: l.named.0, enable, bytes, inputs: inputs(l) })
         };
         let mut blocks: Vec<_> = all.iter().filter_map(mapped).collect();

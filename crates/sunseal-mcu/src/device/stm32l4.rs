@@ -86,6 +86,22 @@ block!(
     }
 );
 block!(
+    /// The converters: what is inside the chip, and the pins of channels 1 and on.
+    Adc {
+        @rename = "vrefint_V" vrefint_v: f64,
+        @rename = "sensor_30C_V" sensor_30c_v: f64,
+        @rename = "sensor_V_per_K" sensor_v_per_k: f64,
+        pins: Vec<String>,
+    }
+);
+block!(
+    /// The DMA controllers.
+    DmaTiming {
+        /// Cycles of HCLK from a request to the end of its transfer.
+        transfer_cycles: u64,
+    }
+);
+block!(
     /// What no document gives.
     CoreTiming {
         /// Cycles of an exception entry within which a higher exception takes its place for nothing.
@@ -107,6 +123,8 @@ pub struct Stm32l4 {
     pub flash: Flash,
     pub art: Art,
     pub rng: Rng,
+    pub adc: Adc,
+    pub dma: DmaTiming,
     pub core_timing: CoreTiming,
 }
 

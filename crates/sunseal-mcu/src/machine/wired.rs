@@ -97,7 +97,7 @@ impl Machine {
     #[must_use]
     pub fn i2c_serials(&self) -> Vec<&'static str> {
         let there = |name: &str| self.device().block(name).is_some();
-        let masters = ["eusci_b", "usci_b", "twi"];
+        let masters = ["eusci_b", "usci_b", "twi", "i2c"];
         let speaks = |name: &&str| masters.iter().any(|m| name.starts_with(m)) && there(name);
         self.serials().iter().copied().filter(speaks).collect()
     }

@@ -152,8 +152,8 @@ fn lse_needs_dbp_its_crystal_and_two_seconds() {
 fn a_block_without_a_clock_says_which_bit_is_missing() {
     let fault = Program::new("  put USART2, 0\n  halt\n").fault();
     assert!(fault.contains("USART2") && fault.contains("bit 17 of RCC_APB1ENR1"), "{fault}");
-    let fault = Program::new("  put 0x40005400, 0\n  halt\n").fault();
-    assert!(fault.contains("I2C1 to I2C3, which is not modelled"), "{fault}");
+    let fault = Program::new("  put 0x40007400, 0\n  halt\n").fault();
+    assert!(fault.contains("DAC1 and OPAMP, which is not modelled"), "{fault}");
 }
 
 #[test]

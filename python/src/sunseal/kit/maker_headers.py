@@ -151,7 +151,7 @@ def _structure(kind: str, block: Block, arrays: dict[str, list[str]]) -> Iterato
     members = {names[0]: f"{array}[{len(names)}]" for array, names in arrays.items()}
     within = {name for names in arrays.values() for name in names[1:]}
     for r in sorted(block.registers, key=lambda r: r.address):
-        name = r.name.partition("_")[2]
+        name = r.name.removeprefix(f"{block.name.upper()}_").removeprefix(f"{kind}_")
         if r.address > at:
             yield f"    uint8_t reserved{at - block.base:X}[{r.address - at}];"
         if name not in within:

@@ -7,12 +7,14 @@ use sunseal_registers::stm32l4::exti::*;
 
 use super::{Block, Cx, Stm32, merge};
 
+/// The line of the RTC's alarms.
+pub(crate) const RTC_ALARM: u32 = 18;
 /// The line of the RTC's wakeup timer.
 pub(crate) const RTC_WAKEUP: u32 = 20;
 /// Lines 0 to 15 are pins.
 pub(crate) const PINS: u32 = 0xFFFF;
-/// The lines behind its interrupts: 0 to 4, 5 to 9, 10 to 15, the RTC's wakeup timer.
-const INTERRUPTS: [u32; 8] = [1, 2, 4, 8, 0x10, 0x3E0, 0xFC00, 1 << RTC_WAKEUP];
+/// The lines behind its interrupts: 0 to 4, 5 to 9, 10 to 15, the RTC's wakeup timer and alarms.
+const INTERRUPTS: [u32; 9] = [1, 2, 4, 8, 0x10, 0x3E0, 0xFC00, 1 << RTC_WAKEUP, 1 << RTC_ALARM];
 /// Lines that have an edge to look for, in words of 32.
 const EDGES: [u32; 2] = [0x007D_FFFF, 0x0000_0078];
 
@@ -70,9 +72,9 @@ impl Exti {
         (self.imr[0] | self.emr[0]) & (self.rtsr[0] | self.ftsr[0])
     }
 
-    /// Whether a line from 32 on lets its interrupt through in Stop modes.
+    /// Whether a line lets its interrupt through in Stop modes.
     pub fn lets_through(&self, line: u32) -> bool {
-        self.imr[1] >> (line - 32) & 1 != 0
+        self.imr[(line / 32) as usize] >> (line % 32) & 1 != 0
     }
 }
 
@@ -109,7 +111,7 @@ impl Block<Stm32> for Exti {
 
     fn asks(&mut self) -> u32 {
         let lines = self.pr[0] & self.imr[0];
-        (0..8).fold(0, |asks, i| asks | u32::from(lines & INTERRUPTS[i] != 0) << i)
+        (0..9).fold(0, |asks, i| asks | u32::from(lines & INTERRUPTS[i] != 0) << i)
     }
 }
 

@@ -50,6 +50,11 @@ impl Gpio {
         *self = Self { driven: self.driven, levels: self.levels, ..Self::new(self.letter) };
     }
 
+    /// A pin is analogue and its switch to the ADC is closed.
+    pub fn is_analogue(&self, bit: u8) -> bool {
+        self.moder >> (2 * bit) & 3 == ANALOG && self.ascr >> bit & 1 != 0
+    }
+
     pub fn letter(&self) -> u8 {
         self.letter
     }

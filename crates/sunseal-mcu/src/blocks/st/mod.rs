@@ -2,11 +2,14 @@
 //! Peripheral blocks of STMicroelectronics' parts, with the register names of the reference manuals
 //! (RM0351 for the STM32L4x6). Registers are 32 bits wide; a narrower access is an access under a mask.
 
+pub(crate) mod adc;
 pub(crate) mod art;
 pub(crate) mod crc;
+pub(crate) mod dma;
 pub(crate) mod exti;
 pub(crate) mod flash;
 pub(crate) mod gpio;
+pub(crate) mod i2c;
 pub(crate) mod iwdg;
 pub(crate) mod lptim;
 pub(crate) mod rng;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! RTC (RM0351 chapter 38): a calendar in BCD, the wakeup timer, and registers that outlast a reset.
+//! RTC (RM0351 chapter 38): a calendar in BCD, two alarms, the wakeup timer, and registers that outlast a reset.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -10,7 +10,12 @@ use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
-const CR_KNOWN: u32 = RTC_CR_WUCKSEL | RTC_CR_BYPSHAD | RTC_CR_WUTE | RTC_CR_WUTIE | RTC_CR_BKP;
+const CR_KNOWN: u32 =
+    RTC_CR_WUCKSEL | RTC_CR_BYPSHAD | RTC_CR_WUTE | RTC_CR_WUTIE | RTC_CR_BKP | 3 * ALARM_A;
+/// ALRAE with ALRAIE, and ALRAF, of alarm A; those of alarm B are a bit higher.
+const ALARM_A: u32 = RTC_CR_ALRAE | RTC_CR_ALRAIE;
+/// Days ahead among which every date and every weekday is found.
+const AHEAD_DAYS: u64 = 63;
 
 const DAY_S: u64 = 86_400;
 const MONTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -31,10 +36,38 @@ pub(crate) struct Rtc {
     origin: u64,
     /// The weekday counts on from here.
     weekday: u64,
+    alarms: [Alarm; 2],
     /// The tick at which the wakeup timer next runs out.
     wakes: Option<u64>,
     backup: [u32; 32],
     clock: Line,
+}
+
+/// What an alarm compares with the calendar, and the tick at which it next finds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Alarm {
+    fields: u32,
+    subseconds: u32,
+    flag: bool,
+    rings: Option<u64>,
+}
+
+impl Alarm {
+    /// A second of a day that the fields of hours, minutes and seconds let through, at `from` or behind it.
+    fn second_of_day(&self, from: u64) -> Option<u64> {
+        let asked = |mask: u32, at: u32, bits: u32| {
+            (self.fields >> mask & 1 == 0)
+                .then(|| number(self.fields >> at & bits).unwrap_or(u64::MAX))
+        };
+        let (h, m, s) = (asked(23, 16, 0x3F), asked(15, 8, 0x7F), asked(7, 0, 0x7F));
+        let fits = |asked: Option<u64>, is: u64| asked.is_none_or(|a| a == is);
+        (from / 60..DAY_S / 60).find_map(|minute| {
+            let there = fits(h, minute / 60) && fits(m, minute % 60);
+            let least = from.saturating_sub(60 * minute);
+            let second = s.filter(|s| *s >= least && *s < 60).or(s.is_none().then_some(least));
+            second.filter(|_| there).map(|s| 60 * minute + s)
+        })
+    }
 }
 
 fn days_of(month: u64, year: u64) -> u64 {
@@ -61,6 +94,11 @@ impl Rtc {
         self.wutf && self.cr & RTC_CR_WUTIE != 0
     }
 
+    /// An alarm's flag stands and its interrupt is let through: line 18 of EXTI.
+    pub fn alarm(&self) -> bool {
+        (0..2).any(|i| self.alarms[i].flag && self.cr & RTC_CR_ALRAIE << i != 0)
+    }
+
     /// RTCEN lets it run.
     pub fn enable_if_changed(&mut self, on: bool, now: Picos) {
         if on != self.on {
@@ -72,6 +110,7 @@ impl Rtc {
         self.latch(now);
         self.on = on;
         self.origin = self.clock.ticks_at(now);
+        self.set_alarms(now);
     }
 
     /// Ticks of RTCCLK in a second, and behind the first prescaler.
@@ -114,13 +153,70 @@ impl Rtc {
         self.wakes = Some(self.origin + (gone + counts) * step);
     }
 
+    /// Whether an alarm lets a day through, counted from 2000-01-01.
+    fn is_alarms_day(&self, alarm: &Alarm, days: u64) -> bool {
+        let (weekday, date) = self.weekday_and_date(days);
+        let asked = alarm.fields >> 24 & 0x3F;
+        let by_weekday = alarm.fields >> 30 & 1 != 0;
+        alarm.fields >> 31 != 0 || if by_weekday { asked & 0xF == weekday } else { asked == date }
+    }
+
+    /// The tick behind `after` at which alarm `i` finds the calendar as it is set (RM0351 section 38.3.5).
+    fn next_ring(&self, i: usize, after: u64) -> Option<u64> {
+        let alarm = self.alarms[i];
+        let (second, first) = (self.second(), self.first());
+        let last = u64::from(self.prer & 0x7FFF);
+        let mask = (1u64 << (alarm.subseconds >> 24 & 0xF)) - 1;
+        let wanted = u64::from(alarm.subseconds & 0x7FFF) & mask;
+        // Counts of the subsecond register at which one fits: it counts down from PREDIV_S.
+        let fitting = |from: u64| {
+            (from..=last).find(|n| mask == 0 && *n == 0 || mask != 0 && (last - n) & mask == wanted)
+        };
+        let now = (after + 1).saturating_sub(self.origin);
+        let (mut seconds, mut from) = (self.seconds + now / second, (now % second).div_ceil(first));
+        for _ in 0..=AHEAD_DAYS {
+            let day = seconds / DAY_S;
+            while self.is_alarms_day(&alarm, day) {
+                let Some(at) = alarm.second_of_day(seconds % DAY_S) else { break };
+                let found = day * DAY_S + at;
+                if let Some(n) = fitting(if found == seconds { from } else { 0 }) {
+                    return Some(self.origin + (found - self.seconds) * second + n * first);
+                }
+                (seconds, from) = (found + 1, 0);
+                if seconds / DAY_S != day {
+                    break;
+                }
+            }
+            (seconds, from) = (seconds.max((day + 1) * DAY_S), 0);
+        }
+        None
+    }
+
+    /// Looks anew for when the alarms ring, behind a change of them or of the calendar.
+    fn set_alarms(&mut self, now: Picos) {
+        let ticks = self.clock.ticks_at(now);
+        for i in 0..2 {
+            let on = self.cr & RTC_CR_ALRAE << i != 0 && !self.init;
+            self.alarms[i].rings = if on { self.next_ring(i, ticks) } else { None };
+        }
+    }
+
+    fn weekday_and_date(&self, days: u64) -> (u32, u32) {
+        let dr = self.date(days);
+        (dr >> 13 & 7, dr & 0x3F)
+    }
+
     fn tr(&self, now: Picos) -> u32 {
         let s = self.seconds_at(now) % DAY_S;
         bcd(s / 3600) << 16 | bcd(s / 60 % 60) << 8 | bcd(s % 60)
     }
 
     fn dr(&self, now: Picos) -> u32 {
-        let days = self.seconds_at(now) / DAY_S;
+        self.date(self.seconds_at(now) / DAY_S)
+    }
+
+    /// The date of a day counted from 2000-01-01, as RTC_DR has it.
+    fn date(&self, days: u64) -> u32 {
         let (mut rest, mut year, mut month) = (days % 36_525, 0, 0);
         while rest >= days_of(month, year) {
             rest -= days_of(month, year);
@@ -165,11 +261,13 @@ impl Rtc {
             | flag(self.seconds / DAY_S >= 366, RTC_ISR_INITS)
             | flag(!self.init, RTC_ISR_RSF)
             | flag(self.init, RTC_ISR_INITF | RTC_ISR_INIT)
+            | flag(self.alarms[0].flag, RTC_ISR_ALRAF)
+            | flag(self.alarms[1].flag, RTC_ISR_ALRBF)
             | flag(self.wutf, RTC_ISR_WUTF)
     }
 
     fn write_cr(&mut self, new: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
-        let what = "alarms, time stamps, outputs, daylight saving and twelve-hour notation of the RTC are not modelled";
+        let what = "time stamps, outputs, daylight saving and twelve-hour notation of the RTC are not modelled";
         only(new, CR_KNOWN, what, cx)?;
         if self.cr & RTC_CR_WUTE != 0 && (new ^ self.cr) & RTC_CR_WUCKSEL != 0 {
             cx.lint(LintKind::LockedBits);
@@ -182,14 +280,12 @@ impl Rtc {
         } else if new & RTC_CR_WUTE == 0 {
             self.wakes = None;
         }
+        self.set_alarms(cx.now);
         Ok(())
     }
 
     fn write_isr(&mut self, value: u32, mask: u32, cx: &Cx<'_>) {
-        // Flags are cleared by writing 0.
-        if mask & RTC_ISR_WUTF != 0 && value & RTC_ISR_WUTF == 0 {
-            self.wutf = false;
-        }
+        self.clear_flags(value, mask);
         let init = merge(u32::from(self.init) << 7, value, mask) & RTC_ISR_INIT != 0;
         if init && !self.init {
             self.latch(cx.now);
@@ -198,6 +294,52 @@ impl Rtc {
             self.origin = self.clock.ticks_at(cx.now);
         }
         self.init = init;
+        self.set_alarms(cx.now);
+    }
+
+    /// Flags are cleared by writing 0.
+    fn clear_flags(&mut self, value: u32, mask: u32) {
+        let kept = |bit: u32| mask & bit == 0 || value & bit != 0;
+        self.wutf &= kept(RTC_ISR_WUTF);
+        self.alarms[0].flag &= kept(RTC_ISR_ALRAF);
+        self.alarms[1].flag &= kept(RTC_ISR_ALRBF);
+    }
+
+    /// An alarm's register: which alarm, and whether it is that of the subseconds.
+    fn alarm_at(off: u32) -> Option<(usize, bool)> {
+        match off {
+            RTC_ALRMAR => Some((0, false)),
+            RTC_ALRMBR => Some((1, false)),
+            RTC_ALRMASSR => Some((0, true)),
+            RTC_ALRMBSSR => Some((1, true)),
+            _ => None,
+        }
+    }
+
+    fn write_alarm(
+        &mut self,
+        off: u32,
+        value: u32,
+        mask: u32,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), Fault> {
+        let Some((i, subseconds)) = Self::alarm_at(off) else {
+            return Err(
+                cx.refuse("time stamps, tampers and calibration of the RTC are not modelled")
+            );
+        };
+        // It is written while the alarm is off (RM0351 section 38.6.8).
+        if self.key != 2 || self.cr & RTC_CR_ALRAE << i != 0 && !self.init {
+            cx.lint(LintKind::LockedBits);
+            return Ok(());
+        }
+        let alarm = &mut self.alarms[i];
+        let kept = if subseconds { &mut alarm.subseconds } else { &mut alarm.fields };
+        *kept = merge(*kept, value, mask);
+        let pm = alarm.fields & 1 << 22;
+        only(pm, 0, "the RTC's twelve-hour notation (RTC_ALRMxR.PM) is not modelled", cx)?;
+        self.set_alarms(cx.now);
+        Ok(())
     }
 }
 
@@ -218,11 +360,15 @@ impl Block<Stm32> for Rtc {
                 (self.prer & 0x7FFF) - into as u32
             }
             RTC_BKP0R..=RTC_BKP31R => self.backup[((off - RTC_BKP0R) / 4) as usize],
-            _ => {
-                return Err(cx.refuse(
-                    "alarms, time stamps, tampers and calibration of the RTC are not modelled",
-                ));
-            }
+            _ => match Self::alarm_at(off) {
+                Some((i, true)) => self.alarms[i].subseconds,
+                Some((i, false)) => self.alarms[i].fields,
+                None => {
+                    return Err(cx.refuse(
+                        "time stamps, tampers and calibration of the RTC are not modelled",
+                    ));
+                }
+            },
         })
     }
 
@@ -247,9 +393,7 @@ impl Block<Stm32> for Rtc {
             }
             // The flags are not protected.
             RTC_ISR if self.key != 2 => {
-                if mask & RTC_ISR_WUTF != 0 && value & RTC_ISR_WUTF == 0 {
-                    self.wutf = false;
-                }
+                self.clear_flags(value, mask);
                 if (bits & RTC_ISR_INIT != 0) != self.init {
                     cx.lint(LintKind::LockedBits);
                 }
@@ -265,11 +409,7 @@ impl Block<Stm32> for Rtc {
             RTC_ISR => self.write_isr(value, mask, cx),
             RTC_WUTR if self.cr & RTC_CR_WUTE != 0 => cx.lint(LintKind::LockedBits),
             RTC_WUTR => self.wutr = merge(self.wutr, value, mask) & 0xFFFF,
-            _ => {
-                return Err(cx.refuse(
-                    "alarms, time stamps, tampers and calibration of the RTC are not modelled",
-                ));
-            }
+            _ => self.write_alarm(off, value, mask, cx)?,
         }
         Ok(())
     }
@@ -279,12 +419,20 @@ impl Block<Stm32> for Rtc {
         self.clock = *clock;
         let new = self.clock.ticks_at(now);
         self.origin = (self.origin + new).saturating_sub(old);
-        self.wakes = self.wakes.map(|tick| (tick + new).saturating_sub(old));
+        let moved = |tick: u64| (tick + new).saturating_sub(old);
+        self.wakes = self.wakes.map(moved);
+        self.alarms.iter_mut().for_each(|a| a.rings = a.rings.map(moved));
     }
 
     fn due(&self, _: &()) -> Option<Picos> {
-        let waited_for = self.on && self.cr & RTC_CR_WUTIE != 0 && !self.wutf;
-        let t = self.clock.time_of(self.wakes.filter(|_| waited_for)?);
+        let waited_for = self.cr & RTC_CR_WUTIE != 0 && !self.wutf;
+        let rings = |i: usize| {
+            let waited_for = self.cr & RTC_CR_ALRAIE << i != 0 && !self.alarms[i].flag;
+            self.alarms[i].rings.filter(|_| waited_for)
+        };
+        let wakes = self.wakes.filter(|_| waited_for);
+        let next = [wakes, rings(0), rings(1)].into_iter().flatten().min().filter(|_| self.on)?;
+        let t = self.clock.time_of(next);
         (t != Picos::MAX).then_some(t)
     }
 
@@ -295,6 +443,12 @@ impl Block<Stm32> for Rtc {
             self.wutf = true;
             let periods = (ticks - tick) / (step * counts) + 1;
             self.wakes = Some(tick + periods * step * counts);
+        }
+        for i in 0..2 {
+            if self.on && self.alarms[i].rings.is_some_and(|tick| tick <= ticks) {
+                self.alarms[i].flag = true;
+                self.alarms[i].rings = self.next_ring(i, ticks);
+            }
         }
     }
 }

@@ -18,8 +18,14 @@ const CR1_KNOWN: u32 = SPI_CR1_CPHA
     | SPI_CR1_SPE
     | SPI_CR1_SSI
     | SPI_CR1_SSM;
-const CR2_KNOWN: u32 =
-    SPI_CR2_SSOE | SPI_CR2_RXNEIE | SPI_CR2_TXEIE | SPI_CR2_DS | SPI_CR2_FRXTH | 1 << 5;
+const CR2_KNOWN: u32 = SPI_CR2_RXDMAEN
+    | SPI_CR2_TXDMAEN
+    | SPI_CR2_SSOE
+    | SPI_CR2_RXNEIE
+    | SPI_CR2_TXEIE
+    | SPI_CR2_DS
+    | SPI_CR2_FRXTH
+    | 1 << 5;
 
 const FIFO: usize = 4;
 
@@ -76,6 +82,14 @@ impl Spi {
         self.go_on(end);
     }
 
+    /// A request of DMA, to receive or to send.
+    pub fn requests(&self, receive: bool) -> bool {
+        let (on, flag) =
+            if receive { (SPI_CR2_RXDMAEN, SPI_SR_RXNE) } else { (SPI_CR2_TXDMAEN, SPI_SR_TXE) };
+        let spe = self.cr1 & SPI_CR1_SPE != 0;
+        spe && self.cr2 & on != 0 && self.sr() & flag != 0
+    }
+
     fn level(bytes: usize) -> u32 {
         match bytes {
             0 => 0,
@@ -100,7 +114,7 @@ impl Spi {
         let what =
             "receive-only, bit-reversed, bidirectional and CRC modes of the SPI are not modelled";
         only(self.cr1, CR1_KNOWN, what, cx)?;
-        let what = "DMA, TI frames and NSS pulses of the SPI are not modelled";
+        let what = "TI frames, NSS pulses and packing of an odd number by DMA (LDMA) of the SPI are not modelled";
         only(self.cr2, CR2_KNOWN, what, cx)?;
         if self.cr1 & SPI_CR1_SPE == 0 {
             return Ok(());

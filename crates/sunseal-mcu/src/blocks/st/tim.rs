@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! General-purpose timers TIM2 to TIM5 (RM0351 chapter 31): counting up, down and centre-aligned by a prescaled clock,
-//! update and compare interrupts, outputs.
+//! update and compare interrupts, requests of DMA, a trigger by updates, outputs with their preload and combined modes.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -18,6 +18,11 @@ const CR1_KNOWN: u32 = TIM_CR1_CEN
     | TIM_CR1_CMS
     | TIM_CR1_ARPE;
 const INTERRUPTS: u32 = 0x1F;
+/// OCxM of combined PWM modes 1 and 2, which begin as PWM modes 1 and 2 do.
+const COMBINED_1: u32 = 12;
+const COMBINED_2: u32 = 13;
+/// MMS of a trigger by updates.
+const MMS_UPDATE: u32 = 0x20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tim {
@@ -29,6 +34,14 @@ pub(crate) struct Tim {
     ccmr: [u32; 2],
     ccer: u32,
     ccr: [u32; 4],
+    ccr_next: [u32; 4],
+    /// CR2, of which MMS is the update or nothing.
+    cr2: u32,
+    /// Requests of DMA that wait, by the bits of their flags.
+    pub requests: u32,
+    /// An update that TRGO told of since somebody asked.
+    #[serde(skip)]
+    pub trgo: Option<Picos>,
     /// In force, and what takes its place with the next update.
     psc: u32,
     psc_next: u32,
@@ -133,14 +146,29 @@ impl Tim {
         self.ccer >> (4 * i) & 1 != 0
     }
 
-    /// Level of a channel's output: OCxREF by CCxP.
+    /// OCxREFC by the references that there are: combined modes join a channel's with its neighbour's.
+    fn joined(&self, i: usize) -> bool {
+        let at = |i: usize| self.refs >> i & 1 != 0;
+        match self.mode(i) {
+            COMBINED_1 => at(i) || at(i ^ 1),
+            COMBINED_2 => at(i) && at(i ^ 1),
+            _ => at(i),
+        }
+    }
+
+    /// Level of a channel's output: OCxREFC by CCxP.
     pub fn out(&self, i: usize) -> bool {
-        (self.refs >> i ^ (self.ccer >> (4 * i + 1)) as u8) & 1 != 0
+        self.joined(i) != (self.ccer >> (4 * i + 1) & 1 != 0)
+    }
+
+    /// The channel's reference is what its pin has, or a combined mode of the neighbour has it.
+    fn shows(&self, i: usize) -> bool {
+        self.drives(i) || self.drives(i ^ 1) && matches!(self.mode(i ^ 1), COMBINED_1 | COMBINED_2)
     }
 
     /// Tells if a channel that drives its pin goes on moving it by itself.
     pub fn swings(&self, i: usize) -> bool {
-        self.runs() && self.drives(i) && matches!(self.mode(i), 3 | 6 | 7)
+        self.runs() && self.drives(i) && matches!(self.mode(i), 3 | 6 | 7 | COMBINED_1 | COMBINED_2)
     }
 
     /// Counts until the counter comes to compare register `i` on the way that it is on.
@@ -158,15 +186,18 @@ impl Tim {
 
     /// Counts until an output may move.
     fn next_output(&self) -> Option<u64> {
-        let moving = |i: &usize| self.drives(*i) && matches!(self.mode(*i), 1..=3 | 6 | 7);
+        let moving = |i: &usize| {
+            self.shows(*i) && matches!(self.mode(*i), 1..=3 | 6 | 7 | COMBINED_1 | COMBINED_2)
+        };
         let passes = (0..4).filter(moving).map(|i| self.until_pass(i).unwrap_or(u64::MAX));
         passes.min().map(|n| n.min(self.until_update()))
     }
 
     /// Brings the outputs in step with the counter at `t`, which has come to the compare registers in `passed`.
     fn move_outputs(&mut self, passed: u8, t: Picos) {
+        let was: [bool; 4] = std::array::from_fn(|i| self.out(i));
         for i in 0..4 {
-            let (bit, was) = (1 << i, self.out(i));
+            let bit = 1 << i;
             // Downwards a PWM is active from its compare value on, upwards below it.
             let (cnt, ccr) = (self.cnt, self.ccr[i]);
             let active = if self.falls() { cnt <= ccr } else { cnt < ccr };
@@ -176,14 +207,44 @@ impl Tim {
                 3 if passed & bit != 0 => self.refs & bit == 0,
                 4 => false,
                 5 => true,
-                6 => active,
-                7 => !active,
+                6 | COMBINED_1 => active,
+                7 | COMBINED_2 => !active,
                 _ => self.refs & bit != 0,
             };
             self.refs = if level { self.refs | bit } else { self.refs & !bit };
+        }
+        self.tell_edges(was, t);
+    }
+
+    fn tell_edges(&mut self, was: [bool; 4], t: Picos) {
+        for (i, was) in was.into_iter().enumerate() {
             if self.out(i) != was {
                 self.edges.push((t, i, !was));
             }
+        }
+    }
+
+    /// Something waits for the next update.
+    fn preloads(&self) -> bool {
+        (self.psc, self.arr, self.ccr) != (self.psc_next, self.arr_next, self.ccr_next)
+    }
+
+    /// Events that somebody waits for, by the bits of their flags: interrupts, DMA, TRGO.
+    fn awaited(&self) -> u32 {
+        let trigger = u32::from(self.cr2 & TIM_CR2_MMS == MMS_UPDATE);
+        self.dier & INTERRUPTS & !self.sr | self.dier >> 8 & INTERRUPTS | trigger
+    }
+
+    /// An event: its flag, and the request that DIER lets through.
+    fn flag(&mut self, bit: u32) {
+        self.sr |= bit;
+        self.requests |= bit & self.dier >> 8;
+    }
+
+    /// What an update tells outside.
+    fn trigger(&mut self, t: Picos) {
+        if self.cr2 & TIM_CR2_MMS == MMS_UPDATE {
+            self.trgo = Some(t);
         }
     }
 
@@ -195,7 +256,7 @@ impl Tim {
 
     /// Takes over what waits for an update.
     fn update(&mut self) {
-        (self.psc, self.arr) = (self.psc_next, self.arr_next);
+        (self.psc, self.arr, self.ccr) = (self.psc_next, self.arr_next, self.ccr_next);
     }
 
     /// Takes counter and flags to `t`.
@@ -208,9 +269,7 @@ impl Tim {
                 return;
             }
             let mut counts = ticks.saturating_sub(self.origin) / prescaler;
-            let steady = self.cr1 & TIM_CR1_OPM == 0
-                && (self.psc, self.arr) == (self.psc_next, self.arr_next)
-                && self.cnt <= self.arr;
+            let steady = self.cr1 & TIM_CR1_OPM == 0 && !self.preloads() && self.cnt <= self.arr;
             let whole = u64::from(self.arr) + 1;
             let whole = if self.is_centred() { 2 * (whole - 1) } else { whole };
             if steady && counts > 3 * whole {
@@ -223,14 +282,14 @@ impl Tim {
             let now = counts.min(turn);
             for i in 0..self.ccr.len() {
                 if self.until_match(i).is_some_and(|n| n <= now) {
-                    self.sr |= 2 << i;
+                    self.flag(2 << i);
                 }
             }
             let passes = |i: &usize| self.until_pass(*i).is_some_and(|n| n <= now);
             let passed = (0..4).filter(passes).fold(0, |all, i| all | 1 << i);
             let updated = now == turn;
             if updated && self.cr1 & TIM_CR1_UDIS == 0 {
-                self.sr |= TIM_SR_UIF;
+                self.flag(TIM_SR_UIF);
                 // Before the counter is loaded with ARR, counting down.
                 self.arr = self.arr_next;
             }
@@ -240,6 +299,7 @@ impl Tim {
             self.origin += now * prescaler;
             if updated && self.cr1 & TIM_CR1_UDIS == 0 {
                 self.update();
+                self.trigger(self.clock.time_of(self.origin).min(t));
             }
             if updated && self.cr1 & TIM_CR1_OPM != 0 {
                 self.cr1 &= !TIM_CR1_CEN;
@@ -255,7 +315,7 @@ impl Tim {
 
     /// Counts until a flag among `fresh` is set, or until an update that changes how it counts on.
     fn until_flag(&self, fresh: u32) -> Option<u64> {
-        let changes = (self.psc, self.arr) != (self.psc_next, self.arr_next);
+        let changes = self.preloads();
         let (mut ahead, mut passed) = (self.clone(), 0);
         // Up, down, and up again from a place between.
         for _ in 0..3 {
@@ -284,6 +344,37 @@ impl Tim {
         self.sync(cx.now);
         Ok(())
     }
+
+    /// TIMx_EGR: events by software.
+    fn generate(&mut self, bits: u32, cx: &Cx<'_>) -> Result<(), Fault> {
+        only(bits, INTERRUPTS, "of TIMx_EGR only UG and CCxG are modelled", cx)?;
+        self.flag(bits & 0x1E);
+        if bits & 1 != 0 {
+            self.update();
+            let edge_down = self.falls() && !self.is_centred();
+            self.cnt = if edge_down { self.arr } else { 0 };
+            if self.is_centred() {
+                self.cr1 &= !TIM_CR1_DIR;
+            }
+            self.origin = self.clock.ticks_at(cx.now);
+            if self.cr1 & (TIM_CR1_URS | TIM_CR1_UDIS) == 0 {
+                self.flag(TIM_SR_UIF);
+            }
+            self.trigger(cx.now);
+        }
+        Ok(())
+    }
+
+    fn write_ccmr(&mut self, off: u32, value: u32, mask: u32, cx: &Cx<'_>) -> Result<(), Fault> {
+        let kept = &mut self.ccmr[usize::from(off == TIM_CCMR2)];
+        *kept = merge(*kept, value, mask);
+        let captures = *kept & 0x0303;
+        only(captures, 0, "input capture of the timers is not modelled", cx)?;
+        if (0..4).any(|i| matches!(self.mode(i), 8..=11 | 14 | 15)) {
+            return Err(cx.refuse("retriggerable and asymmetric modes of the timers (OCxM 8, 9, 14, 15) are not modelled"));
+        }
+        Ok(())
+    }
 }
 
 impl Block<Stm32> for Tim {
@@ -291,7 +382,8 @@ impl Block<Stm32> for Tim {
         self.sync(cx.now);
         Ok(match off {
             TIM_CR1 => self.cr1,
-            TIM_CR2 | TIM_SMCR | TIM_EGR => 0,
+            TIM_CR2 => self.cr2,
+            TIM_SMCR | TIM_EGR => 0,
             TIM_DIER => self.dier,
             TIM_SR => self.sr,
             TIM_CCMR1 => self.ccmr[0],
@@ -300,7 +392,7 @@ impl Block<Stm32> for Tim {
             TIM_CNT => self.cnt,
             TIM_PSC => self.psc_next,
             TIM_ARR => self.arr_next,
-            TIM_CCR1..=TIM_CCR4 => self.ccr[((off - TIM_CCR1) / 4) as usize],
+            TIM_CCR1..=TIM_CCR4 => self.ccr_next[((off - TIM_CCR1) / 4) as usize],
             _ => return Err(cx.no_register()),
         })
     }
@@ -311,50 +403,36 @@ impl Block<Stm32> for Tim {
         cx.fx.pins = true;
         match off {
             TIM_CR1 => self.write_cr1(value, mask, cx)?,
-            TIM_CR2 | TIM_SMCR => {
-                let what =
-                    "triggers, slave modes and external clocks of the timers are not modelled";
-                only(bits, 0, what, cx)?;
+            TIM_CR2 => {
+                let new = merge(self.cr2, value, mask);
+                if new & !MMS_UPDATE != 0 {
+                    return Err(
+                        cx.refuse("of TIMx_CR2 only MMS = 2 (TRGO by updates) and 0 are modelled")
+                    );
+                }
+                self.cr2 = new;
+            }
+            TIM_SMCR => {
+                only(
+                    bits,
+                    0,
+                    "slave modes and external clocks of the timers are not modelled",
+                    cx,
+                )?;
             }
             TIM_DIER => {
                 self.dier = merge(self.dier, value, mask);
-                let what = "DMA requests and triggers of the timers are not modelled";
-                only(self.dier, INTERRUPTS, what, cx)?;
+                let what = "interrupts and requests by triggers of the timers are not modelled";
+                only(self.dier, INTERRUPTS | INTERRUPTS << 8, what, cx)?;
             }
             // A flag is cleared by writing 0.
             TIM_SR => self.sr &= !mask | value,
-            TIM_EGR => {
-                only(bits, INTERRUPTS, "of TIMx_EGR only UG and CCxG are modelled", cx)?;
-                self.sr |= bits & 0x1E;
-                if bits & 1 != 0 {
-                    self.update();
-                    let edge_down = self.falls() && !self.is_centred();
-                    self.cnt = if edge_down { self.arr } else { 0 };
-                    if self.is_centred() {
-                        self.cr1 &= !TIM_CR1_DIR;
-                    }
-                    self.origin = self.clock.ticks_at(cx.now);
-                    if self.cr1 & (TIM_CR1_URS | TIM_CR1_UDIS) == 0 {
-                        self.sr |= TIM_SR_UIF;
-                    }
-                }
-            }
-            TIM_CCMR1 | TIM_CCMR2 => {
-                let kept = &mut self.ccmr[usize::from(off == TIM_CCMR2)];
-                *kept = merge(*kept, value, mask);
-                let (captures, combined) = (*kept & 0x0303, *kept & 0x0101_0000);
-                only(captures, 0, "input capture of the timers is not modelled", cx)?;
-                let what = "retriggerable, combined and asymmetric modes (OCxM3) are not modelled";
-                only(combined, 0, what, cx)?;
-            }
+            TIM_EGR => self.generate(bits, cx)?,
+            TIM_CCMR1 | TIM_CCMR2 => self.write_ccmr(off, value, mask, cx)?,
             TIM_CCER => {
                 let was: [bool; 4] = std::array::from_fn(|i| self.out(i));
                 self.ccer = merge(self.ccer, value, mask) & 0xBBBB;
-                for (i, was) in was.into_iter().enumerate() {
-                    if self.out(i) != was {
-                        self.edges.push((cx.now, i, !was));
-                    }
-                }
+                self.tell_edges(was, cx.now);
             }
             TIM_CNT => self.cnt = merge(self.cnt, value, mask) & self.most,
             TIM_PSC => self.psc_next = merge(self.psc_next, value, mask) & 0xFFFF,
@@ -365,8 +443,12 @@ impl Block<Stm32> for Tim {
                 }
             }
             TIM_CCR1..=TIM_CCR4 => {
-                let kept = &mut self.ccr[((off - TIM_CCR1) / 4) as usize];
-                *kept = merge(*kept, value, mask) & self.most;
+                let i = ((off - TIM_CCR1) / 4) as usize;
+                self.ccr_next[i] = merge(self.ccr_next[i], value, mask) & self.most;
+                // OCxPE keeps it for the next update.
+                if self.ccmr[i / 2] >> (8 * (i % 2)) & TIM_CCMR1_OC1PE == 0 {
+                    self.ccr[i] = self.ccr_next[i];
+                }
             }
             _ => return Err(cx.no_register()),
         }
@@ -388,7 +470,7 @@ impl Block<Stm32> for Tim {
         if !self.runs() {
             return None;
         }
-        let flag = self.until_flag(self.dier & !self.sr);
+        let flag = self.until_flag(self.awaited());
         self.time_of(flag.into_iter().chain(self.next_output()).min()?)
     }
 
@@ -401,7 +483,7 @@ impl Block<Stm32> for Tim {
     }
 
     fn may_ask(&self, _: &()) -> bool {
-        self.runs() && self.until_flag(self.dier & !self.sr).is_some()
+        self.runs() && self.until_flag(self.dier & INTERRUPTS & !self.sr).is_some()
     }
 }
 

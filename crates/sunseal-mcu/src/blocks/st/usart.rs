@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! USART as a UART (RM0351 chapter 40): asynchronous, both ways, 7 to 9 bits with or without parity.
+//! USART as a UART (RM0351 chapter 40): asynchronous, both ways, 7 to 9 bits with or without parity; and LPUART1, which
+//! differs in its divider, and wakes from Stop (chapter 41).
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -24,10 +25,16 @@ const CR1_KNOWN: u32 = USART_CR1_UE
     | 1 << 4
     | 1 << 8;
 /// EIE and ONEBIT, which noise alone would matter to.
-const CR3_KNOWN: u32 = 1 | 1 << 11 | USART_CR3_OVRDIS;
+const CR3_KNOWN: u32 = 1 | 1 << 11 | USART_CR3_OVRDIS | USART_CR3_DMAR | USART_CR3_DMAT;
+/// WUS and WUFIE, of LPUART1: what wakes from Stop.
+const CR3_WAKES: u32 = 7 << 20;
+/// WUS of "RXNE is set", the one that is modelled.
+const WAKES_BY_BYTE: u32 = 3 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usart {
+    /// LPUART1.
+    low_power: bool,
     cr1: u32,
     cr2: u32,
     cr3: u32,
@@ -51,9 +58,13 @@ impl Usart {
         Self { flags: USART_ISR_TC, ..Self::default() }
     }
 
+    pub fn low_power() -> Self {
+        Self { low_power: true, ..Self::new() }
+    }
+
     pub fn reset(&mut self) {
         let coming = std::mem::take(&mut self.coming);
-        *self = Self { coming, clock: self.clock, ..Self::new() };
+        *self = Self { coming, clock: self.clock, low_power: self.low_power, ..Self::new() };
     }
 
     fn on(&self, side: u32) -> bool {
@@ -71,10 +82,29 @@ impl Usart {
         }
     }
 
-    /// Kernel clock ticks of two bits.
-    fn two_bits_ticks(&self) -> u64 {
+    /// Kernel clock ticks of 256 bits.
+    fn many_bits_ticks(&self) -> u64 {
         let (over8, brr) = (self.cr1 & USART_CR1_OVER8 != 0, u64::from(self.brr));
-        if over8 { brr & 0xFFF0 | (brr & 7) << 1 } else { 2 * brr }
+        match (self.low_power, over8) {
+            (true, _) => brr,
+            (false, true) => 128 * (brr & 0xFFF0 | (brr & 7) << 1),
+            (false, false) => 256 * brr,
+        }
+    }
+
+    /// A request of DMA, to receive or to send.
+    pub fn requests(&self, receive: bool) -> bool {
+        let (on, side, flag) = if receive {
+            (USART_CR3_DMAR, USART_CR1_RE, USART_ISR_RXNE)
+        } else {
+            (USART_CR3_DMAT, USART_CR1_TE, USART_ISR_TXE)
+        };
+        self.cr3 & on != 0 && self.on(side) && self.isr() & flag != 0
+    }
+
+    /// LPUART1 is set to end a Stop mode by a byte.
+    pub fn wakes(&self) -> bool {
+        self.cr1 & USART_CR1_UESM != 0 && self.on(USART_CR1_RE)
     }
 
     /// Kernel clock ticks of a frame: start bit, data with parity, stop bits.
@@ -82,12 +112,12 @@ impl Usart {
         // Halves of bits.
         let stop = [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize];
         let halves: u64 = 2 + 2 * u64::from(self.word_bits()) + stop;
-        (halves * self.two_bits_ticks()).div_ceil(4)
+        (halves * self.many_bits_ticks()).div_ceil(512)
     }
 
     /// Duration of a bit at the rate that is set.
     pub fn bit_ps(&self) -> u128 {
-        self.clock.lasting(self.two_bits_ticks()).unwrap_or(0) / 2
+        self.clock.lasting(self.many_bits_ticks()).unwrap_or(0) / 256
     }
 
     /// Begins the next frame, if there is one.
@@ -133,9 +163,13 @@ impl Usart {
     fn check(&self, cx: &Cx<'_>) -> Result<(), Fault> {
         if self.cr1 & USART_CR1_UE != 0
             && self.cr1 & (USART_CR1_TE | USART_CR1_RE) != 0
-            && self.brr < 16
+            && self.brr < if self.low_power { 0x300 } else { 16 }
         {
-            return Err(cx.refuse("USART_BRR must be 16 or more before UE, TE or RE is set"));
+            return Err(cx.refuse(if self.low_power {
+                "LPUART_BRR must be 0x300 or more before UE, TE or RE is set"
+            } else {
+                "USART_BRR must be 16 or more before UE, TE or RE is set"
+            }));
         }
         if self.cr1 & USART_CR1_UE != 0 && self.cr1 & USART_CR1_TE != 0 && !self.clock.is_running()
         {
@@ -149,7 +183,8 @@ impl Usart {
     fn write_cr1(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
         let new = merge(self.cr1, value, mask);
         let what = "receiver time-outs, wake-up from Stop, mute mode and driver enable of the USART are not modelled";
-        only(new, CR1_KNOWN, what, cx)?;
+        let known = if self.low_power { USART_CR1_UESM & !USART_CR1_OVER8 } else { 0 };
+        only(new, CR1_KNOWN | known, what, cx)?;
         let began = new & !self.cr1 & (USART_CR1_UE | USART_CR1_TE) != 0;
         self.cr1 = new;
         self.check(cx)?;
@@ -192,6 +227,7 @@ impl Block<Stm32> for Usart {
             USART_CR2 => self.cr2,
             USART_CR3 => self.cr3,
             USART_BRR => self.brr,
+            USART_GTPR | USART_RTOR if self.low_power => return Err(cx.no_register()),
             USART_GTPR => self.gtpr,
             USART_RTOR => self.rtor,
             USART_RQR | USART_ICR => 0,
@@ -223,13 +259,22 @@ impl Block<Stm32> for Usart {
             }
             USART_CR3 => {
                 self.cr3 = merge(self.cr3, value, mask);
-                let what = "IrDA, smartcards, half duplex, DMA and flow control of the USART are not modelled";
-                only(self.cr3, CR3_KNOWN, what, cx)?;
+                let what =
+                    "IrDA, smartcards, half duplex and flow control of the USART are not modelled";
+                let known = if self.low_power { CR3_WAKES } else { 0 };
+                only(self.cr3, CR3_KNOWN | known, what, cx)?;
+                if self.wakes() && self.cr3 & WAKES_BY_BYTE != WAKES_BY_BYTE {
+                    return Err(cx.refuse(
+                        "of what wakes LPUART1 from Stop, a received byte is modelled (WUS = 3)",
+                    ));
+                }
             }
             USART_BRR => {
                 off_only(self, cx)?;
-                self.brr = merge(self.brr, value, mask) & 0xFFFF;
+                self.brr =
+                    merge(self.brr, value, mask) & if self.low_power { 0xF_FFFF } else { 0xFFFF };
             }
+            USART_GTPR | USART_RTOR if self.low_power => return Err(cx.no_register()),
             USART_GTPR => self.gtpr = merge(self.gtpr, value, mask) & 0xFFFF,
             USART_RTOR => self.rtor = merge(self.rtor, value, mask),
             USART_RQR => {

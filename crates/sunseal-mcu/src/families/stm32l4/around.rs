@@ -9,7 +9,7 @@ use crate::cores::armv7m::scs::Masks;
 
 impl Around for Soc {
     type Saved = SavedStm32l4;
-    const COMPONENTS: &'static [ComponentId] = &[FLASH, TIMER_OSCILLATOR, RNG];
+    const COMPONENTS: &'static [ComponentId] = &[FLASH, TIMER_OSCILLATOR, RNG, ADC];
     const SERIALS: &'static [&'static str] = &SERIALS;
 
     reaches!(hclk);
@@ -30,6 +30,7 @@ impl Around for Soc {
             slept_from: 0,
         };
         Self {
+            requests: transfers::requests(&dev),
             common: Common::new(dev, &NAMES),
             memory: Memory::new(),
             layout,
@@ -63,17 +64,21 @@ impl Around for Soc {
                 || pins && self.common.next_event().is_some();
         }
         let on = |input: u32| r.scs.may_wake(scs::IRQ0 + input, masks, r.for_event);
-        let rtc = r.blocks.exti[0].armed() >> exti::RTC_WAKEUP & 1 != 0
+        let rtc_lines = 1 << exti::RTC_WAKEUP | 1 << exti::RTC_ALARM;
+        let rtc = r.blocks.exti[0].armed() & rtc_lines != 0
             && (wide::any(&self.map.inputs(Slot::exti(0))[7..], on) || r.for_event)
             && r.blocks.rtc[0].due(&()).is_some();
         self.systick_may_wake(masks)
             || rtc
             || r.blocks.may_ask(&self.map, &(), on)
+            || self.dma_is_on() && self.own_event().is_some()
             || pins && (self.common.next_event().is_some() || self.serials_busy())
     }
 
     fn works_on(&self) -> bool {
-        self.serials_busy() || self.timers_move_pins() && self.own_event().is_some()
+        self.serials_busy()
+            || self.dma_is_on() && self.own_event().is_some()
+            || self.timers_move_pins() && self.own_event().is_some()
     }
 
     fn pins_may_wake(&self, _masks: Masks) -> bool {

@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use crate::blocks::st::adc::{self, Adc};
 use crate::blocks::st::crc::Crc;
+use crate::blocks::st::dma::Dma;
 use crate::blocks::st::exti::Exti;
 use crate::blocks::st::flash::Flash;
 use crate::blocks::st::gpio::Gpio;
+use crate::blocks::st::i2c::I2c;
 use crate::blocks::st::iwdg::Iwdg;
 use crate::blocks::st::lptim::Lptim;
 use crate::blocks::st::rng::Rng;
@@ -32,7 +35,25 @@ pub(crate) const NEEDED: &[&str] =
 
 const PORTS: [&str; 8] = ["gpioa", "gpiob", "gpioc", "gpiod", "gpioe", "gpiof", "gpiog", "gpioh"];
 const EXTI: &[&str] =
-    &["exti0", "exti1", "exti2", "exti3", "exti4", "exti9_5", "exti15_10", "rtc_wkup"];
+    &["exti0", "exti1", "exti2", "exti3", "exti4", "exti9_5", "exti15_10", "rtc_wkup", "rtc_alarm"];
+const DMA1: &[&str] = &[
+    "dma1_channel1",
+    "dma1_channel2",
+    "dma1_channel3",
+    "dma1_channel4",
+    "dma1_channel5",
+    "dma1_channel6",
+    "dma1_channel7",
+];
+const DMA2: &[&str] = &[
+    "dma2_channel1",
+    "dma2_channel2",
+    "dma2_channel3",
+    "dma2_channel4",
+    "dma2_channel5",
+    "dma2_channel6",
+    "dma2_channel7",
+];
 
 wide::blocks! {
     Stm32, beside rcc, pwr;
@@ -47,16 +68,29 @@ wide::blocks! {
         ("tim5", "tim", &["tim5"]),
     ];
     lptim: Lptim, 2 = [("lptim1", "lptim", &["lptim1"]), ("lptim2", "lptim", &["lptim2"])];
-    usart: Usart, 3 = [
+    usart: Usart, 4 = [
         ("usart1", "usart", &["usart1"]),
         ("usart2", "usart", &["usart2"]),
         ("usart3", "usart", &["usart3"]),
+        ("lpuart1", "lpuart", &["lpuart1"]),
     ];
     spi: Spi, 3 = [
         ("spi1", "spi", &["spi1"]),
         ("spi2", "spi", &["spi2"]),
         ("spi3", "spi", &["spi3"]),
     ];
+    i2c: I2c, 3 = [
+        ("i2c1", "i2c", &["i2c1_ev", "i2c1_er"]),
+        ("i2c2", "i2c", &["i2c2_ev", "i2c2_er"]),
+        ("i2c3", "i2c", &["i2c3_ev", "i2c3_er"]),
+    ];
+    dma: Dma, 2 = [("dma1", "dma", DMA1), ("dma2", "dma", DMA2)];
+    adc: Adc, 3 = [
+        ("adc1", "adc", &["adc1_2"]),
+        ("adc2", "adc", &["adc1_2"]),
+        ("adc3", "adc", &["adc3"]),
+    ];
+    adc_common: adc::Common, 1 = [("adc123_common", "adc_common", &[])];
     rtc: Rtc, 1 = [("rtc", "rtc", &[])];
     iwdg: Iwdg, 1 = [("iwdg", "iwdg", &[])];
     rng: Rng, 1 = [("rng", "rng", &["rng"])];
@@ -73,8 +107,12 @@ impl Blocks {
             // TIM2 and TIM5 are the wide ones.
             tim: [32, 16, 16, 32].map(Tim::new),
             lptim: std::array::from_fn(|_| Lptim::new()),
-            usart: std::array::from_fn(|_| Usart::new()),
+            usart: std::array::from_fn(|i| if i < 3 { Usart::new() } else { Usart::low_power() }),
             spi: std::array::from_fn(|_| Spi::new()),
+            i2c: std::array::from_fn(|_| I2c::new()),
+            dma: std::array::from_fn(|_| Dma::default()),
+            adc: std::array::from_fn(|_| Adc::new()),
+            adc_common: [adc::Common::default()],
             rtc: [Rtc::new()],
             iwdg: [Iwdg::new()],
             rng: [Rng::new(facts.rng.cycles_per_word)],
@@ -101,6 +139,10 @@ impl Blocks {
             Slot::lptim(i) => self.lptim[i].reset(),
             Slot::usart(i) => self.usart[i].reset(),
             Slot::spi(i) => self.spi[i].reset(),
+            Slot::i2c(i) => self.i2c[i].reset(),
+            Slot::dma(i) => self.dma[i].reset(),
+            Slot::adc(i) => self.adc[i].reset(),
+            Slot::adc_common(i) => self.adc_common[i] = adc::Common::default(),
             Slot::rng(i) => self.rng[i].reset(),
             Slot::crc(i) => self.crc[i] = Crc::default(),
             Slot::flash(i) => self.flash[i] = Flash::new(facts),
@@ -134,5 +176,5 @@ pub(crate) fn makes() -> Makes {
     Makes::of(wide::made(&listed()))
         .needs(NEEDED)
         .core(&["fpu"])
-        .clocks(&["sysclk", "pclk1", "pclk2", "hsi", "hse", "lsi", "lse", "clk48"])
+        .clocks(&["sysclk", "pclk1", "pclk2", "hsi", "hse", "lsi", "lse", "clk48", "adc"])
 }

@@ -6,11 +6,13 @@
 mod around;
 mod blocks;
 mod bus;
+mod converter;
 mod modes;
 mod outputs;
 mod pwr;
 mod rcc;
 mod soc;
+mod transfers;
 
 use std::sync::Arc;
 
@@ -23,12 +25,13 @@ use crate::accounts::{self, Event, Names};
 use crate::blocks::st::{Beside, Block as _, Cause, Cx, Fx, exti};
 use crate::blocks::wide::{self, Map};
 use crate::clock::{Line, retune_together, splitmix64};
-use crate::common::{Common, Drive, Exchange, SharedBytes, UartByte};
+use crate::common::{Common, Drive, Exchange, OnBus, SharedBytes, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::memory::{Memory, Window};
 use crate::cores::armv7m::scs::{self, Scs};
 use crate::cores::armv7m::{Around, CortexM, SavedCore, Side, arm};
 use crate::device::{self, Device, Drifting, RegionKind, us};
+use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::pin::Pin;
 use crate::resets::ResetCause;
@@ -39,20 +42,26 @@ use rcc::{Rcc, Source};
 pub(crate) use blocks::makes;
 
 /// The serial interfaces: their places are their numbers.
-const SERIALS: [&str; 6] = ["usart1", "usart2", "usart3", "spi1", "spi2", "spi3"];
-const USARTS: usize = 3;
-const SERIAL_BYTE: [Event; 6] = [
+const SERIALS: [&str; 10] =
+    ["usart1", "usart2", "usart3", "lpuart1", "spi1", "spi2", "spi3", "i2c1", "i2c2", "i2c3"];
+const USARTS: usize = 4;
+const SPIS: usize = 3;
+const SERIAL_BYTE: [Event; 10] = [
     Event::Usart1Byte,
     Event::Usart2Byte,
     Event::Usart3Byte,
+    Event::Lpuart1Byte,
     Event::Spi1Byte,
     Event::Spi2Byte,
     Event::Spi3Byte,
+    Event::I2c1Byte,
+    Event::I2c2Byte,
+    Event::I2c3Byte,
 ];
 
 accounts::vocabulary! {
     components
-    FLASH "flash" IDLE, TIMER_OSCILLATOR "timer_oscillator" OFF, RNG "rng" OFF;
+    FLASH "flash" IDLE, TIMER_OSCILLATOR "timer_oscillator" OFF, RNG "rng" OFF, ADC "adc" OFF;
 }
 accounts::vocabulary! {
     states
@@ -67,6 +76,7 @@ const NAMES: Names = Names {
     events: &[
         &[Event::FlashDoubleWordWrite, Event::FlashPageErase, Event::FlashMassErase],
         &SERIAL_BYTE,
+        &[Event::AdcConversion, Event::DmaTransfer],
     ],
 };
 
@@ -163,6 +173,7 @@ struct Lines {
     lse: Line,
     lsi: Line,
     clk48: Line,
+    adc: Line,
 }
 
 /// The registers of all blocks.
@@ -190,6 +201,7 @@ pub(crate) struct Soc {
     layout: Layout,
     map: Map<Slot>,
     routes: Vec<outputs::Route>,
+    requests: transfers::Requests,
     r: Registers,
     fx: Fx,
     side: Side,

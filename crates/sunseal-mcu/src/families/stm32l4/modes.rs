@@ -13,10 +13,10 @@ impl Soc {
                 return;
             }
             sleep = Sleep::Deep(self.r.pwr.deep());
-            if self.serials_busy() {
+            if self.stopped_serials_busy() {
                 self.common.pending_fault = Some(Fault::device(
                     self.map.base(Slot::pwr),
-                    "a Stop mode is entered while a USART or SPI still sends, whose clock stops with it; wait for TC or the end of BSY first",
+                    "a Stop mode is entered while a USART, SPI or I2C still sends, whose clock stops with it; wait for TC or the end of BSY first",
                 ));
             }
         }
@@ -42,7 +42,8 @@ impl Soc {
             let active = at(PINS[i]) != (low >> i & 1 != 0);
             set | u32::from(active && on >> i & 1 != 0) << i
         });
-        let rtc = self.r.pwr.internal_wakeup() && self.r.blocks.rtc[0].wakeup();
+        let rtc = &self.r.blocks.rtc[0];
+        let rtc = self.r.pwr.internal_wakeup() && (rtc.wakeup() || rtc.alarm());
         (rtc || pins != 0).then_some((rtc, pins))
     }
 

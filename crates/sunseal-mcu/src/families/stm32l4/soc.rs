@@ -2,6 +2,8 @@
 //! The chip around its core: clocks, interrupts, events, pins, resets.
 
 use super::*;
+use crate::blocks::st::adc::Adc;
+use crate::blocks::st::i2c::I2c;
 use crate::blocks::st::usart::Usart;
 
 impl Soc {
@@ -79,6 +81,12 @@ impl Soc {
         let lsi = if on && lsi_on { self.drifted(Drifting::Vlo, facts.clock.lsi_hz) } else { 0 };
         let lse = if on { rcc.lse_hz(now) } else { 0 };
         let nominal = rcc.sysclk_hz(now, &facts) / ahb;
+        let common = &self.r.blocks.adc_common[0];
+        let adc = match (common.of_hclk(), rcc.select(28)) {
+            (Some(by), _) => (system, ahb * by),
+            (None, 3) => (system, common.prescaler()),
+            _ => (0, 1),
+        };
         let of = |hz: u32| if fast { hz } else { 0 };
         let l = &mut self.r.lines;
         // HCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
@@ -95,6 +103,7 @@ impl Soc {
                 // A timer's clock is twice its bus's where that is divided (RM0351 section 6.2.15).
                 (&mut l.timers, divided(ahb * (apb1 / 2).max(1))),
                 (&mut l.hsi, (of(hsi), 1, None)),
+                (&mut l.adc, (of(adc.0), adc.1, None)),
             ],
         );
         l.hse_by_32.retune(now, of(by_32), 1, None);
@@ -131,7 +140,15 @@ impl Soc {
         let (l, rcc) = (&self.r.lines, &self.r.rcc);
         let clock = |slot: Slot| match slot {
             Slot::tim(_) => l.timers,
-            Slot::usart(i) => match rcc.select(2 * i as u32) {
+            Slot::dma(_) => l.fclk,
+            Slot::adc(_) => l.adc,
+            Slot::i2c(i) => match rcc.select(12 + 2 * i as u32) {
+                0 => l.pclk1,
+                1 => l.sysclk,
+                2 => l.hsi,
+                _ => Line::STOPPED,
+            },
+            Slot::usart(i) => match rcc.select([0, 2, 4, 10][i]) {
                 0 if i == 0 => l.pclk2,
                 0 => l.pclk1,
                 1 => l.sysclk,
@@ -229,9 +246,11 @@ impl Soc {
     // ---- interrupts and events
 
     /// Behind whatever may have changed a flag or a level.
-    pub(super) fn refresh(&mut self, _: Picos, _: Cycles) {
+    pub(super) fn refresh(&mut self, now: Picos, _: Cycles) {
+        self.serve(now);
         let b = &mut self.r.blocks;
-        let mut lines = u32::from(b.rtc[0].wakeup()) << exti::RTC_WAKEUP;
+        let mut lines = u32::from(b.rtc[0].wakeup()) << exti::RTC_WAKEUP
+            | u32::from(b.rtc[0].alarm()) << exti::RTC_ALARM;
         for line in 0..16 {
             let port = b.syscfg[0].port(line);
             let levels = b.gpio.get(port).map_or(0, |p| p.inputs());
@@ -244,7 +263,12 @@ impl Soc {
         // Stopped, a block whose own clock runs on asks only if EXTI lets it through.
         let stopped = matches!(self.r.sleep, Some(Sleep::Deep(_)));
         let through = [32, 33].map(|line| b.exti[0].lets_through(line));
-        let held = |slot: Slot| matches!(slot, Slot::lptim(i) if stopped && !through[i]);
+        let wakes = b.exti[0].lets_through(31) && b.usart[3].wakes();
+        let held = |slot: Slot| match slot {
+            Slot::lptim(i) => stopped && !through[i],
+            Slot::usart(3) => stopped && !wakes,
+            _ => false,
+        };
         self.r.scs.set_lines(b.levels(&self.map, held));
     }
 
@@ -273,7 +297,14 @@ impl Soc {
         }
         for i in 0..USARTS {
             self.usart_event(i, t, cycles);
+        }
+        for i in 0..SPIS {
             self.spi_event(i, t, cycles);
+            self.i2c_event(i, t, cycles);
+            self.adc_event(i, t);
+        }
+        for unit in 0..2 {
+            self.dma_event(unit, t, cycles);
         }
         if due(self.r.blocks.iwdg[0].due(&())) {
             self.fx.reset = Some(Cause::Watchdog);
@@ -323,8 +354,31 @@ impl Soc {
 
     /// A serial interface is on its way with something.
     pub(super) fn serials_busy(&self) -> bool {
+        self.sending(USARTS)
+    }
+
+    /// The same of those whose clock a Stop mode takes away: LPUART1 goes on by LSE.
+    pub(super) fn stopped_serials_busy(&self) -> bool {
+        self.sending(if self.r.rcc.select(10) == 3 { USARTS - 1 } else { USARTS })
+    }
+
+    /// One of the first so many USARTs, an SPI or an I2C is on its way with something.
+    fn sending(&self, usarts: usize) -> bool {
         let b = &self.r.blocks;
-        b.usart.iter().any(Usart::is_sending) || b.spi.iter().any(|s| s.due(&()).is_some())
+        b.usart[..usarts].iter().any(Usart::is_sending)
+            || b.spi.iter().any(|s| s.due(&()).is_some())
+            || b.i2c.iter().any(I2c::is_busy)
+    }
+
+    fn i2c_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
+        while let Some(step) = self.r.blocks.i2c[i].event(t) {
+            if step != OnBus::Stop {
+                self.common.accounts.count(SERIAL_BYTE[USARTS + SPIS + i]);
+            }
+            let (answer, drives) = self.common.i2c(USARTS + SPIS + i, step, t, cycles);
+            self.drive(drives);
+            self.r.blocks.i2c[i].answered(answer);
+        }
     }
 
     /// What accesses and events led to outside their block.
@@ -353,6 +407,7 @@ impl Soc {
                 (FLASH, self.r.blocks.flash[0].state(WRITE, ERASE)),
                 (TIMER_OSCILLATOR, on(self.r.rcc.lse_is_on())),
                 (RNG, on(self.r.blocks.rng[0].is_on())),
+                (ADC, on(self.r.blocks.adc.iter().any(Adc::is_on))),
             ];
             let uncached = self.common.uncached;
             for (component, state) in states {
