@@ -38,7 +38,10 @@ NAVIGATION = {
         "runtimes",
         *(
             f"reference/{page}"
-            for page in ("run", "verdicts", "parts", "sweep", "traces", "intermittent", "inject", "survival", "coupon")
+            for page in (
+                *("run", "verdicts", "parts", "sweep", "traces"),
+                *("intermittent", "inject", "survival", "modes", "coupon"),
+            )
         ),
     ],
     "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
@@ -115,6 +118,7 @@ IGNORED = shutil.ignore_patterns(
     "errata.py",
     "gallery.py",
     "catalogue.py",
+    "modes.py",
     "survival.py",
     "requirements.txt",
     "__pycache__",

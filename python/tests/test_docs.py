@@ -145,6 +145,15 @@ def test_the_page_of_deep_sleeps_is_current(monkeypatch: pytest.MonkeyPatch) -> 
     assert survival.PAGE.read_text(encoding="utf-8") == survival.page(), "run docs/survival.py write"
 
 
+def test_the_page_of_modes_is_current_and_claims_no_judge_without_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(boards.home() / "docs"))
+    modes = importlib.import_module("modes")
+    assert modes.PAGE.read_text(encoding="utf-8") == modes.page(), "run docs/modes.py write"
+    assert modes.names("modes") == modes.names("devices")
+    rows = [row for name in modes.names("modes") for row in modes.read("modes", name)["judged"]]
+    assert [row["block"] for row in rows if not modes.tests(row)] == []
+
+
 def test_the_table_of_parts_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(boards.home() / "docs"))
     catalogue = importlib.import_module("catalogue")
