@@ -71,26 +71,28 @@ impl Net {
         let mut net = Self { routes: Vec::new(), starts };
         for (name, functions) in pins.iter().flat_map(|p| &p.functions) {
             for (function, signal) in (1..).zip(functions) {
-                net.lead(name, pairs, (function, None), signal, &unit);
+                net.lead(name.parse::<Pin>(), pairs, (function, None), signal, &unit);
             }
         }
         net
     }
 
-    /// Leads a signal to a pin that is given to it by a function select, and by what a port mapper holds.
+    /// Leads a signal to pins that are given to it by a function select, and by what a port mapper holds.
     pub fn lead(
         &mut self,
-        pin: &str,
+        pins: impl IntoIterator<Item = Pin>,
         pairs: usize,
         (function, mapped): (u8, Option<u8>),
         signal: &str,
         unit: impl Fn(&str) -> Option<Unit>,
     ) {
-        let Ok(pin) = pin.parse::<Pin>() else { return };
-        let Some((pair, mask)) = pair(pin, pairs) else { return };
-        let out = unit(signal).map(Carried::Out);
-        let to = out.or(ClockOutput::parse(signal).map(|c| Carried::Clock(pin, c)));
-        self.routes.extend(to.map(|to| Route { pair, mask, function, mapped, to }));
+        // The name is looked at once for all pins, of which a port mapper has dozens.
+        let (out, clock) = (unit(signal).map(Carried::Out), ClockOutput::parse(signal));
+        self.routes.extend(pins.into_iter().filter_map(|pin| {
+            let (pair, mask) = pair(pin, pairs)?;
+            let to = out.or(clock.map(|c| Carried::Clock(pin, c)))?;
+            Some(Route { pair, mask, function, mapped, to })
+        }));
     }
 
     /// Tells the timers which of their units have pins, and that their edges are asked for.

@@ -19,11 +19,10 @@ impl Around for Soc {
         let map = Map::of(&blocks::listed(), &dev);
         let mut net = Net::new(&dev, facts.pins.as_ref(), "adc14", PAIRS, unit);
         let mapper = &facts.port_mapper;
-        for (port, bit) in mapper.ports.iter().flat_map(|p| (0..8).map(move |bit| (p, bit))) {
-            for (signal, code) in &mapper.signals {
-                let pin = format!("P{port}.{bit}");
-                net.lead(&pin, PAIRS, (1, Some(*code)), signal, unit);
-            }
+        for (signal, code) in &mapper.signals {
+            let pins =
+                mapper.ports.iter().flat_map(|&port| (0..8).map(move |bit| Pin { port, bit }));
+            net.lead(pins, PAIRS, (1, Some(*code)), signal, unit);
         }
         let mut r = Registers {
             lines: Lines::default(),
