@@ -109,6 +109,8 @@ EFFECTS = {
     # 31.4.7, OC1PE: the new width counts from the next update on.
     "tim_takes_a_preloaded_width_with_the_next_update": Effect(edges=(3000, 3000, 1000, 3000, 1000)),
     "tim_takes_a_width_at_once": Effect(edges=(1000, 3000, 1000, 3000, 1000)),
+    # 31.3.1: with ARPE the period that runs ends as it was begun.
+    "tim_takes_a_buffered_period_with_the_next_update": Effect(edges=(3000, 1000, 1000, 1000, 1000)),
     # 31.3.11: the references joined by OR and by AND.
     "tim_combines_two_channels": Effect(edges=(2000,) * 5),
     "tim_joins_two_channels_by_and": Effect(edges=(2000,) * 5),

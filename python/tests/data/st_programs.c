@@ -556,6 +556,14 @@ static void tim_takes_a_width_at_once(void) {
     TIM2->CCR1 = 3000;
     run_timer(3);
 }
+static void tim_takes_a_buffered_period_with_the_next_update(void) {
+    TIM2->ARR = 3999;
+    TIM2->CCR1 = 1000;
+    pin_of_the_timer(TIM_CCMR1_OC1M_2 | TIM_CCMR1_OC1M_1);
+    TIM2->CR1 = TIM_CR1_ARPE | TIM_CR1_CEN;
+    TIM2->ARR = 1999;
+    run_timer(3);
+}
 static void tim_combines_two_channels(void) {
     TIM2->ARR = 3999;
     TIM2->CCR1 = 1000;
@@ -663,6 +671,7 @@ static void touch_sensing(void) { *(volatile uint32_t *)0x40024000 = 1; }
     P(rtc_alarm_is_locked_while_it_is_on) P(rtc_tamper) \
     P(lpuart_sends_by_the_crystal) P(lpuart_ends_stop_2) P(lpuart_by_dma) P(lpuart_of_a_rate_too_high) \
     P(tim_makes_a_pwm) P(tim_takes_a_preloaded_width_with_the_next_update) P(tim_takes_a_width_at_once) \
+    P(tim_takes_a_buffered_period_with_the_next_update) \
     P(tim_combines_two_channels) P(tim_joins_two_channels_by_and) P(tim_toggles_a_pin) \
     P(tim_of_one_pulse) P(tim_captures) P(tim_as_a_slave) P(tim_retriggers) \
     P(crc_of_nine_bytes) P(crc_by_dma) P(gpio_sets_and_resets) P(exti_by_software) P(clock_of_80_mhz) P(lptim_counts) \

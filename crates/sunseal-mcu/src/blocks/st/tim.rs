@@ -117,9 +117,8 @@ impl Tim {
         }
     }
 
-    /// Counts on, at most to the next update.
-    fn step(&mut self, counts: u64) {
-        let turns = counts == self.until_update();
+    /// Counts on, to the next update if it `turns` there: ARR may be another by then.
+    fn step(&mut self, counts: u64, turns: bool) {
         self.cnt = match (self.is_centred(), self.falls(), turns) {
             (false, false, true) => 0,
             (false, true, true) => self.arr,
@@ -294,7 +293,7 @@ impl Tim {
                 self.arr = self.arr_next;
             }
             if now != 0 {
-                self.step(now);
+                self.step(now, updated);
             }
             self.origin += now * prescaler;
             if updated && self.cr1 & TIM_CR1_UDIS == 0 {
@@ -327,7 +326,7 @@ impl Tim {
                 return Some(passed + n);
             }
             passed += turn;
-            ahead.step(turn);
+            ahead.step(turn, true);
         }
         None
     }
