@@ -56,7 +56,7 @@ def test_every_header_is_described() -> None:
 @pytest.fixture
 def changed(tmp_path: Path) -> Callable[[str, str, str], Library]:
     """Read the library with a text of one of its files put in another's place."""
-    for folder in ("crypto/algorithms", "coupon/algorithms", "boards", "bench"):
+    for folder in ("crypto/algorithms", "coupon/algorithms", "handshake/algorithms", "boards", "bench"):
         shutil.copytree(ROOT / "firmware" / folder, tmp_path / "firmware" / folder)
 
     def read(file: str, old: str, new: str) -> Library:

@@ -193,7 +193,7 @@ def test_coefficients_are_told_one_by_one_with_the_set_that_states_each() -> Non
         ("suslowicz2017/table-5", "MSP432, S-box, energy, the paper's over our coupon", "fitted"),
         ("suslowicz2017/table-3", "MSP432, T-box, delay, our firmware", "back_solved"),
         ("suslowicz2017/table-3", "MSP432, S-box, EDP, our firmware", "fitted"),
-        ("piotrowski2006/table-2", "ECC-160 handshake, TelosB, our operation", "not_printed"),
+        ("piotrowski2006/table-2", "ECC-160 handshake, TelosB, our server side", "not_printed"),
         (
             "rizvi2009/figure-9",
             "average power, PRESENT over AES: a faster algorithm takes less energy",

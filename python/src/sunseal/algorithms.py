@@ -29,7 +29,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-GROUPS = ("ecc", "rsa", "hash", "cipher", "ots", "random", "coupon")
+GROUPS = ("ecc", "rsa", "hash", "cipher", "ots", "random", "coupon", "handshake")
 """In the order in which workloads are listed."""
 TIMINGS = ("constant", "tables", "vartime")
 """No secret decides anything; it chooses addresses of look-ups; it decides more than that, or nothing is secret."""

@@ -87,7 +87,7 @@ def per_unit(row: dict[str, Any], name: str, board: str) -> int:
 def costs(board: str, progress: Progress | None = None) -> Iterator[Cost]:
     """Measure every workload that a board has; coupons are on a page of their own, docs/reference/coupon.md."""
     for work in boards.WORKLOADS.values():
-        if work.algorithm != "coupon" and boards.has_workload(board, work.name):
+        if work.algorithm not in ("coupon", "handshake") and boards.has_workload(board, work.name):
             if progress is not None:
                 progress(f"{work.name} on {board}")
             yield cost(work, board)

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sunseal import _engine
 from sunseal.boards import Workload
 from sunseal.boards import algorithms as described
-from sunseal.measurement import references
+from sunseal.measurement import handshake, references
 
 MESSAGE = b"Sunseal bench: a short message of a sensor node, 64 bytes long.."
 STATUS_OK = 0
@@ -271,17 +271,23 @@ def _passes(p: int, witness: int) -> bool:
     return x in (1, p - 1) or any((x := x * x % p) == p - 1 for _ in range(twos - 1))
 
 
-def _rsa(work: Workload) -> Trial:
-    size = int(work.parameter or 0) // 8
-    p, q = (_prime(f"rsa-{work.parameter} {name}", 4 * size) for name in "pq")
+@cache
+def _rsa_key(parameter: str, whose: str = "") -> tuple[rsa.RSAPrivateKey, bytes]:
+    """Make a key pair, and its numbers n, p, q, dp, dq and qinv as the library takes them."""
+    size, label = int(parameter) // 8, " ".join(filter(None, (f"rsa-{parameter}", whose)))
+    p, q = (_prime(f"{label} {name}", 4 * size) for name in "pq")
     n, d = p * q, pow(65537, -1, (p - 1) * (q - 1))
     dp, dq, qinv = d % (p - 1), d % (q - 1), pow(q, -1, p)
-    public = rsa.RSAPublicNumbers(65537, n)
-    key = rsa.RSAPrivateNumbers(p, q, d, dp, dq, qinv, public).private_key()
-    signature, modulus = key.sign(MESSAGE, padding.PKCS1v15(), hashes.SHA256()), n.to_bytes(size, "big")
+    key = rsa.RSAPrivateNumbers(p, q, d, dp, dq, qinv, rsa.RSAPublicNumbers(65537, n)).private_key()
+    return key, n.to_bytes(size, "big") + b"".join(v.to_bytes(size // 2, "big") for v in (p, q, dp, dq, qinv))
+
+
+def _rsa(work: Workload) -> Trial:
+    parameter = work.parameter or ""
+    key, numbers = _rsa_key(parameter)
+    signature = key.sign(MESSAGE, padding.PKCS1v15(), hashes.SHA256())
     if work.operation == "verify":
-        return _verdict(work, n=modulus, sig=signature)
-    numbers = modulus + b"".join(v.to_bytes(size // 2, "big") for v in (p, q, dp, dq, qinv))
+        return _verdict(work, n=numbers[: int(parameter) // 8], sig=signature)
     return _exactly(work, signature, key=numbers, random=_bytes("rsa blinding", 24))
 
 
@@ -512,6 +518,75 @@ def _coupon(work: Workload) -> Trial:
     return _later(work, **drawn) if making else _numbered(work, expected, **drawn)
 
 
+def _oaep(n: int, message: bytes, seed: bytes) -> bytes:
+    """Encrypt to n and 65537 with a seed that is given (RFC 8017, section 7.1.1; SHA-256, MGF1, no label)."""
+
+    def masked(data: bytes, by: bytes) -> bytes:
+        blocks = (hashlib.sha256(by + i.to_bytes(4, "big")).digest() for i in range(len(data) // 32 + 1))
+        return bytes(a ^ b for a, b in zip(data, b"".join(blocks), strict=False))
+
+    size = (n.bit_length() + 7) // 8
+    block = hashlib.sha256().digest() + bytes(size - len(message) - 66) + b"\x01" + message
+    block = masked(block, seed)
+    encoded = int.from_bytes(masked(seed, block) + block, "big")
+    return pow(encoded, 65537, n).to_bytes(size, "big")
+
+
+@cache
+def handshake_parties(name: str, session: int = 0) -> tuple[handshake.Suite, bytes, bytes]:
+    """Return a client's suite, and the server's key and certificate; what a client draws differs by session."""
+    drawn = _bytes(f"handshake {name} client {session}", 80)
+    subject, secp160r1 = _bytes("handshake subject", handshake.SUBJECT_BYTES), CURVES["secp160r1"]
+    if name == "rsa1024":
+        numbers = _rsa_key("1024")[1]
+        issuer, _ = _rsa_key("1024", "issuer")
+
+        def encrypt(public: bytes) -> tuple[bytes, bytes]:
+            return _oaep(int.from_bytes(public, "big"), drawn[:48], drawn[48:]), drawn[:48]
+
+        def signed(text: bytes, signature: bytes) -> bool:
+            try:
+                issuer.public_key().verify(signature, text, padding.PKCS1v15(), hashes.SHA256())
+            except InvalidSignature:
+                return False
+            return True
+
+        text = b"\x01" + subject + numbers[:128]
+        certificate = text + issuer.sign(text, padding.PKCS1v15(), hashes.SHA256())
+        return handshake.Suite(1, 128, 128, encrypt, signed), numbers, certificate
+    d, by = _private(name), int.from_bytes(_bytes("handshake issuer", 48), "big") % (secp160r1.n - 1) + 1
+    ephemeral = int.from_bytes(drawn, "big") % (secp160r1.n - 1) + 1
+
+    def agree(public: bytes) -> tuple[bytes, bytes]:
+        x, y = (int.from_bytes(half, "big") for half in (public[:20], public[20:]))
+        return _public(name, ephemeral), _multiply(secp160r1, ephemeral, (x, y))[0].to_bytes(20, "big")
+
+    def verified(text: bytes, signature: bytes) -> bool:
+        return verify("ecdsa-secp160r1-sha256", _public(name, by), text, signature)
+
+    text = b"\x02" + subject + _public(name, d)
+    suite = handshake.Suite(2, 40, 42, agree, verified)
+    return suite, d.to_bytes(secp160r1.order_bytes, "big"), text + _sign(name, "sha256", by, text)
+
+
+def _handshake(work: Workload) -> Trial:
+    """Play the client; what it must be answered follows from what the server draws, which is fed."""
+    suite, key, certificate = handshake_parties(work.parameter or "")
+    random, client = _bytes("handshake server"), handshake.Client(suite, _bytes("handshake client"))
+    hello = client.hello()
+    server_hello = bytes([handshake.SERVER_HELLO, suite.number]) + random
+    parts = {"key": key, "certificate": certificate, "random": random, "blinding": _bytes("rsa blinding", 24)}
+    parts |= {"hello": hello, "exchange": client.answer(server_hello + certificate)}
+
+    def right(output: bytes) -> bool:
+        with contextlib.suppress(handshake.HandshakeRefusedError):
+            return output[:34] == server_hello and replace(client).finish(output[34:56]) == output[56:]
+        return False
+
+    fed = _laid(work, parts)
+    return Trial(fed, 72, right, fed[:-1] + bytes([fed[-1] ^ 1]))
+
+
 TRIALS: dict[str, Callable[[Workload], Trial]] = {
     **dict.fromkeys(references.BLOCKS, _blocks),
     "sha1": _hash,
@@ -532,6 +607,7 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "trng": _trng,
     "drbg": _drbg,
     "coupon": _coupon,
+    "handshake": _handshake,
 }
 """Trials by their algorithm."""
 
