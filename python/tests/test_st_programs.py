@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Programs in the style of ST's examples for the STM32L476, each with the effect that RM0351's sentence gives it.
 
-Sections of RM0351 (Rev 5 and on) are named beside what is computed by hand; the programs are data/st_programs.c.
+Sections of RM0351 are named beside what is computed by hand, their numbers recalled; the programs are
+data/st_programs.c.
 """
 
 from __future__ import annotations

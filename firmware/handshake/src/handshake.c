@@ -147,7 +147,7 @@ __attribute__((noinline)) static int conclude(struct sunseal_handshake *session,
     return status;
 }
 
-/* Whether the message is the one that is due. */
+/* Holds a message to what the session waits for: kind, suite, length, session. */
 static int due(const struct sunseal_handshake *session, const uint8_t *message,
                size_t message_len) {
     if (message_len < HEAD_BYTES)
