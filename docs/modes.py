@@ -21,7 +21,7 @@ What is right are the names of the tests that `data/modes` lists, beside the doc
 missing of a modelled block, and which blocks are missing, is what `data/devices` says, and a program that touches it is
 told.
 """
-RUST = re.compile(r"#\[test\]\n(?:#\[.*\]\n)*fn (\w+)")
+RUST = re.compile(r"#\[test\]\n(?: *#\[.*\]\n)* *fn (\w+)")
 PROGRAM = re.compile(r'^    "(\w+)": Effect\((.*)', re.MULTILINE)
 
 
