@@ -11,7 +11,7 @@ use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
 const CR_KNOWN: u32 =
-    RTC_CR_WUCKSEL | RTC_CR_BYPSHAD | RTC_CR_WUTE | RTC_CR_WUTIE | RTC_CR_BKP | 3 * ALARM_A;
+    RTC_CR_WUCKSEL | RTC_CR_BYPSHAD | RTC_CR_WUTE | RTC_CR_WUTIE | RTC_CR_BKP | (3 * ALARM_A);
 /// ALRAE with ALRAIE, and ALRAF, of alarm A; those of alarm B are a bit higher.
 const ALARM_A: u32 = RTC_CR_ALRAE | RTC_CR_ALRAIE;
 /// Days ahead among which every date and every weekday is found.

@@ -27,9 +27,9 @@ fn request(name: &str) -> Option<Request> {
     if let Some(n) = name.strip_prefix("adc") {
         return Some(Request::Adc(n.parse::<usize>().ok()?.checked_sub(1)?));
     }
-    if name.starts_with("tim") {
+    if let Some(timer) = name.strip_prefix("tim") {
         // Several events of a timer may share a channel: "tim3_ch4+up".
-        let (n, events) = name[3..].split_once('_')?;
+        let (n, events) = timer.split_once('_')?;
         let bit = |event: &str| match event.strip_prefix("ch") {
             Some(n) => n.parse::<u32>().ok().map(|n| 1 << n),
             None => (event == "up").then_some(1),
@@ -81,10 +81,10 @@ impl Soc {
 
     /// Triggers reach the ADCs, and requests the DMA controllers.
     pub(super) fn serve(&mut self, now: Picos) {
-        for i in 0..TRGO.len() {
-            let Some(at) = self.r.blocks.tim[i].trgo.take() else { continue };
-            if let Some(select) = TRGO[i] {
-                self.r.blocks.adc.iter_mut().for_each(|adc| adc.trigger(select, at));
+        let blocks = &mut self.r.blocks;
+        for (tim, select) in blocks.tim.iter_mut().zip(TRGO) {
+            if let (Some(at), Some(select)) = (tim.trgo.take(), select) {
+                blocks.adc.iter_mut().for_each(|adc| adc.trigger(select, at));
             }
         }
         for unit in 0..2 {
