@@ -254,16 +254,17 @@ fn lay(under: &mut Table, over: Table) {
     }
 }
 
-/// The three names that are nearest to another: those that hold it, then by letters to be changed.
+/// The three names that are nearest to another: by letters to be changed until they hold it, then by length.
 fn nearest(name: &str, mut known: Vec<String>) -> Vec<String> {
-    known.sort_by_cached_key(|other| (!other.contains(name), changes(name, other)));
+    known.sort_by_cached_key(|other| (changes(name, other), other.len().abs_diff(name.len())));
     known.truncate(3);
     known
 }
 
-/// Letters put in, left out or replaced between two names: Levenshtein's distance, a row of its table at a time.
+/// Letters put in, left out or replaced until a name stands somewhere in another: Levenshtein's distance to the part of
+/// it that is nearest (Sellers 1980), a row of its table at a time.
 fn changes(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut row = vec![0; b.len() + 1];
     for (i, x) in a.bytes().enumerate() {
         let mut before = std::mem::replace(&mut row[0], i + 1);
         for (j, y) in b.bytes().enumerate() {
@@ -271,7 +272,7 @@ fn changes(a: &str, b: &str) -> usize {
             before = std::mem::replace(&mut row[j + 1], least);
         }
     }
-    row[b.len()]
+    row.into_iter().min().unwrap_or(a.len())
 }
 
 /// The data files of a folder by name, without `.toml`, sorted; none where it cannot be read.
@@ -309,6 +310,6 @@ mod tests {
             "{slip}"
         );
         assert!(share.contains("are cr2032, "), "{share}");
-        assert_eq!(changes("kitten", "sitting"), 3);
+        assert_eq!((changes("kitten", "sitting"), changes("hw204", "capxx-hw203")), (2, 1));
     }
 }

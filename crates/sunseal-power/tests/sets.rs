@@ -170,7 +170,7 @@ fn a_missing_coefficient_is_an_error_with_an_address() {
     let text = m.current_a("cpu", "active.flash", &point(12, 0), 3.0).unwrap_err().to_string();
     assert!(text.contains("ends at 8 MHz for core voltage level 0, and 12 MHz"), "{text}");
     let text = PowerSet::load(&data("power"), "mane2015", "msp430f5438a").unwrap_err().to_string();
-    assert!(text.contains("cc2500-datasheet") && text.contains("msp430f5438a-mane2014"), "{text}");
+    assert!(text.contains("nearest of") && text.contains("msp430f5438a-mane2014"), "{text}");
 }
 
 #[test]

@@ -537,7 +537,7 @@ mod tests {
         // When each flag comes: update at each turn, a match on the ways that CMS says.
         let due = |cms: u32, flag: u32, sought: usize| -> Vec<u128> {
             let mut t = timer(6, 0);
-            (t.cr1, t.dier, t.ccr[0]) = (TIM_CR1_CEN | cms << 5, flag, 2);
+            (t.cr1, t.dier, t.ccr[0], t.ccr_next[0]) = (TIM_CR1_CEN | cms << 5, flag, 2, 2);
             let mut at = Vec::new();
             while at.len() < sought {
                 let next = t.due(&()).unwrap();
@@ -554,7 +554,7 @@ mod tests {
         assert_eq!(due(3, 2, 4), [2, 10, 14, 22], "on both");
         // A long look away ends where short ones do.
         let mut far = timer(6, 0);
-        (far.cr1, far.ccr[1]) = (TIM_CR1_CEN | TIM_CR1_CMS, 5);
+        (far.cr1, far.ccr[1], far.ccr_next[1]) = (TIM_CR1_CEN | TIM_CR1_CMS, 5, 5);
         let mut near = far.clone();
         far.sync(us(12_345));
         (0..=12_345).for_each(|n| near.sync(us(n)));
@@ -572,7 +572,7 @@ mod tests {
     #[test]
     fn a_match_behind_the_update_is_due_by_the_new_prescaler() {
         let mut t = timer(9, 99);
-        (t.psc_next, t.dier, t.ccr[0], t.cnt) = (0, 2, 2, 5);
+        (t.psc_next, t.dier, t.ccr[0], t.ccr_next[0], t.cnt) = (0, 2, 2, 2, 5);
         assert_eq!(t.due(&()), Some(us(500)));
         t.sync(us(500));
         assert_eq!((t.sr & 2, t.due(&())), (0, Some(us(502))));
