@@ -236,22 +236,22 @@ impl TimerA {
         u64::from(if d == 0 { period } else { d })
     }
 
-    fn until_value(&self, p: u32, v: u16) -> u64 {
-        let v = u32::from(v);
+    /// Counts until the count is `v`, on the way up or, where it `falls_to` that too, down.
+    fn until_value(&self, v: u16, falls_to: bool) -> u64 {
+        let (p, v) = (self.base(), u32::from(v));
         if self.ctl & MC != 0x30 {
             return self.until_position(p, v);
         }
-        let (top, zero) = (self.top(), self.period() - p);
+        let zero = self.period() - p;
         if v == 0 {
             return zero.into();
         }
-        // TACCR0's own flag comes on the way up alone (SLAU367P 25.2.3.4).
         let down = 2 * self.peak.max(v) - v;
         if v > p && v <= self.peak {
             u64::from(v - p)
-        } else if v < self.peak && v != top && down > p {
+        } else if v < self.peak && falls_to && down > p {
             u64::from(down - p)
-        } else if v <= top {
+        } else if v <= self.top() {
             u64::from(zero) + u64::from(v)
         } else {
             u64::MAX
@@ -259,7 +259,17 @@ impl TimerA {
     }
 
     fn until_zero(&self) -> u64 {
-        self.until_value(self.base(), 0)
+        self.until_value(0, true)
+    }
+
+    /// Counts until TACCR`i`, to which TACCR0 alone comes on the way up only (SLAU367P 25.2.3.4).
+    fn until_compared(&self, i: usize) -> u64 {
+        self.until_value(self.compared[i], i != 0)
+    }
+
+    /// Counts until the top.
+    fn until_top(&self) -> u64 {
+        self.until_value(self.top() as u16, false)
     }
 
     fn captures_aclk(&self, i: usize) -> bool {
@@ -292,7 +302,7 @@ impl TimerA {
             }
             for i in 0..self.ccrs {
                 if self.cctl[i] & (CAP | CCIFG) == 0 {
-                    fewest = fewest.min(self.until_value(self.base(), self.compared[i]));
+                    fewest = fewest.min(self.until_compared(i));
                 }
             }
             if let Some((n, _)) = self.next_load() {
@@ -358,7 +368,7 @@ impl TimerA {
             self.ctl |= TAIFG;
         }
         for i in 0..self.ccrs {
-            if self.cctl[i] & CAP == 0 && self.until_value(self.base(), self.compared[i]) <= n {
+            if self.cctl[i] & CAP == 0 && self.until_compared(i) <= n {
                 self.cctl[i] |= CCIFG;
             }
         }
@@ -378,12 +388,12 @@ impl TimerA {
     fn until_equ0(&self) -> u64 {
         match self.ctl & MC {
             0x10 => self.until_zero(),
-            _ => self.until_value(self.base(), self.top() as u16),
+            _ => self.until_top(),
         }
     }
 
     fn until_equ(&self, i: usize) -> u64 {
-        if i == 0 { self.until_equ0() } else { self.until_value(self.base(), self.compared[i]) }
+        if i == 0 { self.until_equ0() } else { self.until_compared(i) }
     }
 
     /// Counts until an output moves.
@@ -468,16 +478,13 @@ impl TimerA {
         if !self.running() || !self.fresh.contains(&true) {
             return None;
         }
-        let base = self.base();
         let due = |i: usize| {
             let (members, leader) = self.group(i);
             let zero = self.until_zero();
             (self.fresh[i] && self.fresh[members].iter().all(|f| *f)).then(|| {
                 match self.load_mode(i) {
-                    3 => self.until_value(base, self.compared[leader]),
-                    2 if self.ctl & MC == 0x30 => {
-                        zero.min(self.until_value(base, self.top() as u16))
-                    }
+                    3 => self.until_compared(leader),
+                    2 if self.ctl & MC == 0x30 => zero.min(self.until_top()),
                     _ => zero,
                 }
             })

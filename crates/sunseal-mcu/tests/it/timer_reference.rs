@@ -210,3 +210,23 @@ proptest! {
         prop_assert_eq!(machine(&steps), reference(&steps));
     }
 }
+
+/// A shorter TACCR0 during a longer period lies on the way down, where only TACCR1 of the same value is met.
+#[test]
+fn a_shorter_period_is_passed_on_the_way_down() {
+    let compare = |block, value| Step::Compare { block, value };
+    let steps = [
+        compare(1, 8),
+        compare(0, 6),
+        Step::Control { mode: 3, id: 1 },
+        compare(0, 14),
+        Step::Wait(14),
+        compare(0, 8),
+        Step::Clear { block: 0 },
+        Step::Clear { block: 1 },
+        Step::Look,
+    ];
+    let seen = machine(&steps);
+    assert_eq!(seen, reference(&steps));
+    assert_eq!(seen, [(8, false, true, true)]);
+}
