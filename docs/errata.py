@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sunseal import boards
+from sunseal.catalog import boards
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "errata"
 MODELS = ("follows", "does not", "not concerned")

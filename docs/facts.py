@@ -10,7 +10,8 @@ from typing import Any
 
 import errata
 
-from sunseal import _engine, boards, units
+from sunseal import _engine
+from sunseal.catalog import boards, units
 from sunseal.planner import asleep
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from facts import BREAK, read, table, toctree
 
-from sunseal import published
-from sunseal.papers import cells
+from sunseal.papers import cells, published
 
 Rows = Callable[[str], Sequence[published.Row]]
 """Rows of a table, computed."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sunseal.algorithms import AlgorithmError, Description, Library, library
+from sunseal.catalog.algorithms import AlgorithmError, Description, Library, library
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "firmware" / "crypto" / "include" / "sunseal"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sunseal
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.measurement import oracle
 
 BOARD = "msp430fr5994-launchpad"

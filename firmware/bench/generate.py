@@ -5,7 +5,7 @@
     python3 bench/generate.py DATA c FOLDER             a file in C for each description that says what to run
     python3 bench/generate.py DATA list BOARD BUILD FILE   for the Makefile: the workloads that a board has, by file
 
-firmware/Makefile runs it, with python/src/sunseal on PYTHONPATH, before there is a virtual environment.
+firmware/Makefile runs it, with python/src/sunseal/catalog on PYTHONPATH, before there is a virtual environment.
 """
 
 from __future__ import annotations

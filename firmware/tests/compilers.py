@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from rich.progress import track
 
-from sunseal import boards
-from sunseal.measurement import constant_time_matrix as matrix
+from sunseal.catalog import boards
+from sunseal.secure import constant_time_matrix as matrix
 
 DATA = boards.home() / "python" / "tests" / "data" / "constant_time"
 CASES = {"leaks": ("findings", 25), "selects": ("clean", 12)}

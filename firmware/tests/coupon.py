@@ -13,7 +13,8 @@ from pathlib import Path
 
 from figures import settle
 
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.measurement import coupon, measuring, oracle
 
 FIRMWARE = Path(__file__).resolve().parents[1]

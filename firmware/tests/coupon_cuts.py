@@ -19,10 +19,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sunseal import EngineError, Machine, boards
+from sunseal import EngineError, Machine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import coupon, oracle
-from sunseal.measurement.cutting import Campaign, Left, Run
+from sunseal.secure.cutting import Campaign, Left, Run
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 FRAM = "msp430fr5994-launchpad"

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from figures import settle
 
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.measurement import oracle
 
 FIRMWARE = Path(__file__).resolve().parents[1]

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sunseal.measurement import estimators
-from sunseal.measurement.randomness import GENERATORS, OFF_S, ROW_BITS, SHIFT, Node, randomness
+from sunseal.secure import estimators
+from sunseal.secure.randomness import GENERATORS, OFF_S, ROW_BITS, SHIFT, Node, randomness
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "randomness.md"
 BOARD = "msp430fr5994-launchpad"

@@ -27,10 +27,11 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from sunseal import EngineError, Machine, boards
+from sunseal import EngineError, Machine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, oracle
-from sunseal.measurement.cutting import Campaign, Left, Run, reach
+from sunseal.secure.cutting import Campaign, Left, Run, reach
 
 BOARD = "msp430fr5994-launchpad"
 WORKLOAD = "ecdsa-p256-sign-tasks"

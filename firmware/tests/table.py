@@ -25,7 +25,8 @@ from calls import PENDING, Argument, Call, Function, In, InOut, Into, Out, Struc
 from refused import REFUSED
 from rich.progress import track
 
-from sunseal import EngineError, Machine, SunsealError, abi
+from sunseal import EngineError, Machine, SunsealError
+from sunseal.machine import abi
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 TABLE = FIRMWARE.parent / "docs" / "reference" / "vectors.md"

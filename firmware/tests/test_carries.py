@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from test_fields import BUILD, LIBRARIES, OPERATIONS, Operation, family, has, machine, numbers
 
-from sunseal import EngineError, Machine, SunsealError, abi
+from sunseal import EngineError, Machine, SunsealError
+from sunseal.machine import abi
 
 FIELD = "fe256"
 NEVER = {"avr": 31, "msp430": 5, "arm": 9}

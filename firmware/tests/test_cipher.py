@@ -21,8 +21,8 @@ from table import COLUMNS
 from test_fields import family, has, machine
 
 from sunseal import Machine
-from sunseal.algorithms import Implementation
-from sunseal.boards import algorithms
+from sunseal.catalog.algorithms import Implementation
+from sunseal.catalog.boards import algorithms
 from sunseal.measurement import references
 
 BUILD = Path(__file__).resolve().parents[1] / "build"

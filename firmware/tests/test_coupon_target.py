@@ -9,10 +9,11 @@ from __future__ import annotations
 import pytest
 from coupon_cuts import AGREES, FRAM, VARIANTS, Cuts, Pool, feed, program
 
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, oracle
-from sunseal.measurement.cutting import Left
+from sunseal.secure.cutting import Left
 
 MONOLITHIC, PUBLIC_KEY_ERROR = 3, -3
 """SUNSEAL_COUPON_MONOLITHIC, SUNSEAL_ERR_PUBLIC_KEY."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from check_elf import BrokenRuleError, Program, Walker, check, load, references
 
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.measurement import oracle
 
 BUILD = Path(__file__).resolve().parents[1] / "build"

@@ -27,9 +27,10 @@ from hypothesis import strategies as st
 from test_fields import has
 
 import sunseal
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.measurement import oracle
-from sunseal.measurement.cutting import Left
+from sunseal.secure.cutting import Left
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 BOARD = "msp430fr5994-launchpad"

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from calls import Call, In, InOut, Out, Symbol, load
 
-from sunseal.algorithms import Implementation
-from sunseal.boards import algorithms
+from sunseal.catalog.algorithms import Implementation
+from sunseal.catalog.boards import algorithms
 
 OK, TAG, TAG_LENGTH, LENGTH = 0, -5, -6, -7
 NULL, OVERLAP, NONCE_LENGTH, UNSUPPORTED = -40, -41, -42, -43

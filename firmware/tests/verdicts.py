@@ -27,8 +27,8 @@ from rich.progress import track
 from table import ALL, COLUMNS, FIRMWARE, HOST, Target, content, fits, implementations, symbols
 
 from sunseal import ConstantTime, EngineError, Leak, Machine, SunsealError
-from sunseal.algorithms import Function, Layout
-from sunseal.boards import WORKLOADS, algorithms
+from sunseal.catalog.algorithms import Function, Layout
+from sunseal.catalog.boards import WORKLOADS, algorithms
 from sunseal.measurement import oracle
 
 LIBRARY = algorithms()

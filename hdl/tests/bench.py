@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from sunseal import Machine
-from sunseal.benchmark import hdl
 from sunseal.errors import SunsealError
+from sunseal.papers import hdl
 
 HDL = Path(__file__).resolve().parent.parent
 VECTORS = HDL.parent / "data" / "vectors"

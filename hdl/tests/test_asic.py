@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sunseal.benchmark import asic, hdl
 from sunseal.errors import SunsealError
+from sunseal.papers import asic, hdl
 
 TEXT = """
 library (small) { /* a comment: { */

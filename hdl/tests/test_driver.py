@@ -12,8 +12,10 @@ import pytest
 from bench import tools_or_skip
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
-from sunseal import Machine, boards, coprocessor, offload
+from sunseal import Machine
+from sunseal.catalog import boards, coprocessor
 from sunseal.measurement import measuring
+from sunseal.papers import offload
 
 UP5K = "mica2-fpga-up5k"
 BUSES = ("parallel", "spi", "uart")

@@ -16,8 +16,8 @@ import conversation
 import pytest
 from bench import CORES, HDL
 
-from sunseal.benchmark import hdl
 from sunseal.errors import SunsealError
+from sunseal.papers import hdl
 
 slow = pytest.mark.skipif("SUNSEAL_SLOW" not in os.environ, reason="takes long; `make test-hdl-all` sets SUNSEAL_SLOW")
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from bench import tools_or_skip
 
-from sunseal import boards, coprocessor, lifetime, plan, simulate
+from sunseal import lifetime, plan, simulate
+from sunseal.catalog import boards, coprocessor
 from sunseal.errors import SunsealError
 from sunseal.loop import simulation
 from sunseal.measurement import measuring, switching

@@ -9,20 +9,12 @@ from pathlib import Path
 import pytest
 from bench import CIPHERS, ERR_ENGINE, goes_on_as_before, messages, tools_or_skip
 
-from sunseal import (
-    Bench,
-    Machine,
-    _engine,
-    base,
-    boards,
-    coprocessor,
-    curve,
-    offload,
-    published,
-)
+from sunseal import Bench, Machine, _engine, curve
+from sunseal.catalog import boards, coprocessor
 from sunseal.errors import MissingToolError, SunsealError
 from sunseal.loop import simulation
 from sunseal.measurement import measuring
+from sunseal.papers import base, offload, published
 
 UP5K, SPARTAN3E, FR5994 = "mica2-fpga-up5k", "mica2-fpga-spartan3e", "msp430fr5994-fpga-up5k"
 

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from bench import tools_or_skip
 
-from sunseal import boards, coprocessor, lifetime, offload, plan, size, tune
+from sunseal import lifetime, plan, size, tune
+from sunseal.catalog import boards, coprocessor
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, switching
+from sunseal.papers import offload
 from sunseal.planner import asleep
 
 UP5K, SPARTAN3E = "mica2-fpga-up5k", "mica2-fpga-spartan3e"

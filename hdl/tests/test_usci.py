@@ -9,7 +9,8 @@ import conversation
 import pytest
 from bench import CIPHERS, ERR_ENGINE, goes_on_as_before, messages, tools_or_skip
 
-from sunseal import Machine, _engine, boards, coprocessor, curve, lifetime, tune
+from sunseal import Machine, _engine, curve, lifetime, tune
+from sunseal.catalog import boards, coprocessor, power_sets
 from sunseal.errors import SunsealError
 from sunseal.loop import simulation
 from sunseal.measurement import measuring, switching
@@ -131,7 +132,7 @@ def test_measure_prices_it_at_the_clock_that_it_runs_at() -> None:
 def test_tune_weighs_it_at_its_only_clock() -> None:
     found = tune(["aes128-encrypt"], board_names=[BOARD], voltages_v=[3.0], every_s=0.5).points
     m = measuring.measure("aes128-encrypt", board=BOARD, vcc_v=3.0)
-    assert {*found.freq_hz} == {m.freq_hz} == {measuring.DEFAULT_FREQ_HZ}
+    assert {*found.freq_hz} == {m.freq_hz} == {power_sets.DEFAULT_FREQ_HZ}
     assert {*found.coprocessor} == {switching.ON, switching.OFF}
     for row in found.itertuples():
         assert row.energy_j - row.coprocessor_j == pytest.approx(m.energy_j)
@@ -158,7 +159,7 @@ def test_what_the_loop_draws_is_what_the_ledger_weighs(switched_off: bool) -> No
     run = played(1.0, 3.6, switched_off)
     energy, duty = run.record["energy"], simulation.duty(run)
     assert duty.operations >= 3
-    assert (duty.failed, duty.right, duty.freq_hz) == (0, True, measuring.DEFAULT_FREQ_HZ)
+    assert (duty.failed, duty.right, duty.freq_hz) == (0, True, power_sets.DEFAULT_FREQ_HZ)
     assert abs(energy["loop_over_ledger_rel"]) < 1e-3
     assert abs(energy["balance_rel"]) < 1e-6
     (boots,) = {i["count"] for i in energy["load"]["items"] if i["name"] == "coprocessor.boot"}

@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
-from sunseal import Machine, boards, offload
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.cli import app as cli
 from sunseal.errors import SunsealError
+from sunseal.papers import offload
 from validating import wrong_output
 
 

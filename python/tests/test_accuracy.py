@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from sunseal import boards, published
+from sunseal.catalog import boards
+from sunseal.papers import published
 
 TEXT = (boards.home() / "docs" / "accuracy.md").read_text(encoding="utf-8")
 BOARD, SIGN, MANE_CYCLES = "msp430f5438a-anagear", "ecdsa-secp160r1-sign", 2_372_103

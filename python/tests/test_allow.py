@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sunseal import Bench, EngineError, SunsealError, boards, measure
+from sunseal import Bench, EngineError, SunsealError, measure
+from sunseal.catalog import boards
 
 FR5994 = "msp430fr5994-launchpad"
 MICAZ = "micaz"

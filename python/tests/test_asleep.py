@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import _engine, api, boards, units
+from sunseal import _engine
+from sunseal.api import planning
+from sunseal.catalog import boards, units
 from sunseal.errors import SunsealError
 from sunseal.loop import simulation
 from sunseal.measurement import measuring
@@ -43,10 +45,10 @@ def of_plan(board: str, power: str) -> float:
 )
 def test_every_command_says_the_same_mean_power(firmware: None, board: str, power: str) -> None:
     """Lifetime, size, plan and the closed loop: a signature every ten minutes at 3.0 V, within 1 %."""
-    told = api.lifetime(SIGN, every_s=600.0, board=board, power=power, vcc_v=3.0, battery="two-aa-energizer-e91")
+    told = planning.lifetime(SIGN, every_s=600.0, board=board, power=power, vcc_v=3.0, battery="two-aa-energizer-e91")
     means = {"lifetime": told.mean_w, "plan": of_plan(board, power)}
     if "supply" in boards.read_toml(boards.board_path(board)):
-        sized = api.size(SIGN, every_s=600.0, board=board, power=power, vcc_v=3.0, radio_j=0.0, year=False)
+        sized = planning.size(SIGN, every_s=600.0, board=board, power=power, vcc_v=3.0, radio_j=0.0, year=False)
         means["size"] = sized.question.demand.mean_w
 
     def drawn_j(duration_s: float) -> float:
@@ -153,7 +155,7 @@ def test_a_message_costs_what_the_link_layer_sends() -> None:
 def test_longer_signatures_cost_more_on_the_air(firmware: None) -> None:
     """A signature of 64 bytes, of 2,144 and of 8,192: 137 uJ each it was."""
     found = {
-        work: api.size(work, year=False).question.demand.radio_j
+        work: planning.size(work, year=False).question.demand.radio_j
         for work in ("ecdsa-p256-sign", "wots-sign", "ldots-sign")
         if boards.has_workload(boards.DEFAULT_BOARD, work)
     }
@@ -162,16 +164,16 @@ def test_longer_signatures_cost_more_on_the_air(firmware: None) -> None:
     assert found["wots-sign"] > 15 * found["ecdsa-p256-sign"]
     if "ldots-sign" in found:
         assert found["ldots-sign"] > 3.5 * found["wots-sign"]
-    given = api.size("wots-sign", radio_j=137e-6, year=False)
+    given = planning.size("wots-sign", radio_j=137e-6, year=False)
     assert given.question.demand.radio_j == 137e-6 and given.exchange is None
 
 
 def test_receiving_and_hops_cost(firmware: None) -> None:
     """A key exchange of two motes: each sends a point and receives one; what it passes on it hears and sends."""
     asked: dict[str, Any] = {"workload": "ecdh-secp160r1-agree", "board": "mica2dot", "every_s": 3600.0}
-    alone = api.lifetime(**asked, bits=320)
-    both = api.lifetime(**asked, bits=320, receives=320)
-    passing = api.lifetime(**asked, bits=320, receives=320, hops=2)
+    alone = planning.lifetime(**asked, bits=320)
+    both = planning.lifetime(**asked, bits=320, receives=320)
+    passing = planning.lifetime(**asked, bits=320, receives=320, hops=2)
     sent = radio.prices("cc1000-433").exchange(40)
     radio_j = [f.question.use.radio_j for f in (alone, both, passing)]
     assert radio_j[0] == pytest.approx(sent.send_j[0])
@@ -179,4 +181,4 @@ def test_receiving_and_hops_cost(firmware: None) -> None:
     assert radio_j[2] == pytest.approx(3 * sent.send_j[0] + 3 * sent.receive_j[0])
     assert alone.lifetime_s > both.lifetime_s > passing.lifetime_s
     with pytest.raises(SunsealError, match="hops of nothing"):
-        api.lifetime(**asked, hops=1)
+        planning.lifetime(**asked, hops=1)

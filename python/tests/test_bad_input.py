@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, refused
-from sunseal import boards
+from sunseal.catalog import boards
 
 
 @pytest.mark.parametrize(

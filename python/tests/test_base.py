@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sunseal import base, boards, hdlc
-from sunseal.base import BASE, NODE, Message, Station, Text, Type
+from sunseal.catalog import boards
 from sunseal.cli.app import run
 from sunseal.errors import SunsealError
+from sunseal.papers import base, hdlc
+from sunseal.papers.base import BASE, NODE, Message, Station, Text, Type
 
 KEY = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
 # SP 800-38A, F.1.1: the first two blocks and their ciphertexts; then flags and escapes of the serial line.

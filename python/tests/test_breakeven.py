@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli, require
-from sunseal import boards
-from sunseal.doctor import server_path
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
+from sunseal.kit.doctor import server_path
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
 from sunseal.measurement.costs import Cost

@@ -14,9 +14,10 @@ from typing import Any, cast
 import pytest
 
 from conftest import Cli
-from sunseal import boards, coprocessor, doctor, published
+from sunseal.catalog import boards, coprocessor
+from sunseal.kit import doctor
 from sunseal.measurement import measuring
-from sunseal.papers import evidence
+from sunseal.papers import evidence, published
 
 FIELDS = (
     "schema workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "

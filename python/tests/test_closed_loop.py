@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from sunseal import boards
 from sunseal.benchmark import bench_loop
+from sunseal.catalog import boards
 
 SCENARIO = """
 name = "two minutes"

@@ -12,9 +12,10 @@ import pytest
 
 from conftest import Cli
 from sunseal import Machine, SunsealError
-from sunseal.measurement import constant_time_matrix as matrix
-from sunseal.measurement.constant_time import ConstantTime, program, read_input
-from sunseal.measurement.constant_time_matrix import Compiler, Question, build, compilers
+from sunseal.machine.taint import ConstantTime
+from sunseal.secure import constant_time_matrix as matrix
+from sunseal.secure.constant_time import program, read_input
+from sunseal.secure.constant_time_matrix import Compiler, Question, build, compilers
 
 Make = Callable[..., Path]
 DATA = Path(__file__).parent / "data" / "constant_time"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from conftest import Cli, refused, require
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import coupon, measuring, oracle
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import boards, coupon_rate
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
+from sunseal.papers import coupon_rate
 
 
 @pytest.fixture(scope="module")

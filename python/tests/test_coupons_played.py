@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from conftest import Cli, require
-from sunseal import boards
-from sunseal.doctor import server_path
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
+from sunseal.kit.doctor import server_path
 
 SHIPPED = boards.home() / "examples" / "scenarios" / "coupons.toml"
 

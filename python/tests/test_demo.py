@@ -20,10 +20,12 @@ import pytest
 from rich.console import Console
 
 from conftest import Cli, opened, require
-from sunseal import boards, demo
-from sunseal.doctor import server_path
+from sunseal.catalog import boards
+from sunseal.cli import day as demo
 from sunseal.errors import SunsealError
-from sunseal.loop import services, simulation
+from sunseal.kit.doctor import server_path
+from sunseal.loop import served, services, simulation
+from sunseal.report.closing import rows as closing_rows
 
 HALF_HOUR = """
 name = "half-hour"
@@ -189,11 +191,11 @@ def test_a_day_in_the_sun_has_its_verdict_at_both_ends_of_the_light(built: None,
     assert (dark["reading"], bright["reading"]) == ("darkest", "brightest")
     assert dark["in_j"] < 0.8 * closing["energy"]["in_j"] < closing["energy"]["in_j"] < 0.9 * bright["in_j"]
     assert all(day["verified"] > 0 and day["asked"] == demo.CHALLENGES for day in closing["ends"])
-    rows = dict(demo.rows(closing))
+    rows = dict(closing_rows(closing))
     same = all(day["answered"] == closing["answered"] and not day["brown_outs"] for day in closing["ends"])
     assert ("the same at both ends" in rows["verdict"]) == same
     other = {**closing, "ends": [{**dark, "brown_outs": 7}, bright]}
-    assert "NOT the same" in dict(demo.rows(other))["verdict"]
+    assert "NOT the same" in dict(closing_rows(other))["verdict"]
 
 
 def test_a_node_on_the_smaller_curve_is_verified_and_labelled(built: None, tmp_path: Path) -> None:
@@ -234,14 +236,14 @@ def test_the_same_program_is_verified_on_other_boards(board: str, built: None, t
 
 def test_every_board_has_a_scenario_for_the_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for board in boards.of_nodes():
-        assert simulation.facts(simulation.load(demo.built_in(board)))["board"] == board
+        assert simulation.facts(simulation.load(served.built_in(board)))["board"] == board
     home = boards.home()
     (tmp_path / "examples" / "scenarios").mkdir(parents=True)
     (tmp_path / "examples" / "scenarios" / "node-telosb.toml").touch()
     (tmp_path / "data").symlink_to(home / "data")
     monkeypatch.setattr(boards, "home", lambda: tmp_path)
     with pytest.raises(SunsealError, match="mica2 has no scenario") as refused:
-        demo.built_in("mica2")
+        served.built_in("mica2")
     assert "telosb" in (refused.value.hint or "")
 
 

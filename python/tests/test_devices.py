@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import Bench, EngineError, Machine, SunsealError, _engine, boards, devices, network, simulate
+from sunseal import Bench, EngineError, Machine, SunsealError, _engine, simulate
+from sunseal.catalog import boards
 from sunseal.loop import simulation
-from sunseal.measurement import constant_time_matrix as matrix
+from sunseal.machine import devices, network
+from sunseal.secure import constant_time_matrix as matrix
 
 DATA = Path(__file__).parent / "data"
 FR, AVR, ARM, F5 = "msp430fr5994-launchpad", "micaz", "msp432p401r-launchpad", "msp430f5438a-anagear"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.cli import app
 from sunseal.papers import cells
 

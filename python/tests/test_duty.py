@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.loop import simulation
 from sunseal.measurement import measuring

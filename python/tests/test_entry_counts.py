@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from conftest import require
-from sunseal import Machine, places
+from sunseal import Machine
+from sunseal.catalog import places
 
 WAKES = 400
 """Wakes of each run, the first three aside."""

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from test_workloads import tool
 
 FOLDER = boards.home() / "data" / "errata"

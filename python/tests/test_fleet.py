@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from conftest import Cli
-from sunseal import _engine, boards, run_fleet
+from sunseal import _engine, run_fleet
+from sunseal.catalog import boards
 from sunseal.errors import Stopped, SunsealError
 from sunseal.loop import fleet, simulation
 from sunseal.loop.services import Services

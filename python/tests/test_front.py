@@ -21,11 +21,12 @@ import typer
 from typer.testing import CliRunner
 
 from conftest import Cli
-from sunseal import boards, requests, units
-from sunseal.asking import Fields, Option, answers, asked, request
+from sunseal import requests
+from sunseal.catalog import boards, units
 from sunseal.cli import app, examples
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
+from sunseal.requests.asking import Fields, Option, answers, asked, request
 
 
 @pytest.mark.parametrize("args", [(), ("-h",), ("--help",)])

@@ -20,7 +20,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.loop import simulation
 from sunseal.planner import plan_requirements

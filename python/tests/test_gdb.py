@@ -12,7 +12,8 @@ import sys
 import pytest
 
 from conftest import require
-from sunseal import boards, doctor
+from sunseal.catalog import boards
+from sunseal.kit import doctor
 
 SESSION = (
     "set confirm off",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sunseal import Machine, SunsealError, _engine, boards
+from sunseal import Machine, SunsealError, _engine
+from sunseal.catalog import boards
 from sunseal.measurement import measuring, oracle
 from sunseal.planner import operations
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sunseal import Machine, boards
+from sunseal import Machine
+from sunseal.catalog import boards
 from sunseal.measurement import handshake, oracle
 from sunseal.measurement.handshake import Client, HandshakeRefusedError
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import Cli
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.harvest.light import DEFAULT_WEATHER, Array, Panel, bounds, clear_sky, month_day, plane_of, sunlight
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from conftest import Cli
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.harvest import climate, harvested
 from sunseal.harvest import light as harvest

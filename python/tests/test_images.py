@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import Bench, EngineError, Machine, SunsealError, boards
+from sunseal import Bench, EngineError, Machine, SunsealError
+from sunseal.catalog import boards
 from sunseal.kit import registers
 
 BOARDS = ["msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r-launchpad", "nucleo-l476rg"]

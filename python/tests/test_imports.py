@@ -11,7 +11,7 @@ from importlib import import_module
 import pytest
 
 import sunseal
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.cli import app
 
 HEAVY = {"cryptography", "matplotlib", "numpy", "pandas", "plotly", "pvlib", "pyarrow", "rich", "scipy", "h5py"}

@@ -13,7 +13,9 @@ import pytest
 import sunseal
 from conftest import Cli, require
 from sunseal import EngineError, Machine, SunsealError
-from sunseal.measurement import cutting, injecting, measuring
+from sunseal.catalog import power_sets
+from sunseal.requests.checks import checks
+from sunseal.secure import cutting, injecting
 from test_variables import build as compiled
 
 BOARD = "msp430fr5994-launchpad"
@@ -285,10 +287,10 @@ def test_checks_that_do_not_run_are_named(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("def check_it(m: return\n")
     with pytest.raises(SunsealError, match=r"bad.py` do not run: SyntaxError"):
-        injecting.checks(bad)
+        checks(bad)
     bad.write_text("x = 1\n")
     with pytest.raises(SunsealError, match=r"has no function `check_"):
-        injecting.checks(bad)
+        checks(bad)
 
 
 def test_a_program_that_is_done_is_not_cut_again(tmp_path: Path) -> None:
@@ -606,7 +608,7 @@ def _ends(elf: Path, cycles: int) -> bool:
 
 def _ends_on(elf: Path, capacitance_f: float, on_v: float, off_v: float) -> bool:
     """Say whether lives on a capacitor come to the end: each is followed cycle by cycle until it is too low."""
-    m, weights = Machine(BOARD, elf), measuring.PowerSet("msp430fr5994-datasheet", BOARD).inner
+    m, weights = Machine(BOARD, elf), power_sets.PowerSet("msp430fr5994-datasheet", BOARD).inner
     m.power_cut()
     for life in range(40):
         volts, before = on_v, m.engine.counts()

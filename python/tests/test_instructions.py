@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from conftest import Cli, require
-from sunseal import Bench, Machine, SunsealError, boards
+from sunseal import Bench, Machine, SunsealError
+from sunseal.catalog import boards
 
 FR, TELOSB, AVR, ARM = "msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r-launchpad"
 BOARDS = [FR, TELOSB, AVR, ARM]

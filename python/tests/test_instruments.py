@@ -122,7 +122,7 @@ def test_coverage_without_lines_is_refused_and_nothing_is_written(sunseal: Cli, 
 
 def test_a_machine_that_runs_long_tells_its_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
-    monkeypatch.setattr("sunseal.machine.watching", told.append)
+    monkeypatch.setattr("sunseal.machine.machine.watching", told.append)
     m = machine("msp430f5438a", (0x40B2, 0x5A80, 0x015C, 0x3FFF))  # mov #WDTPW+WDTHOLD, &WDTCTL; jmp $
     m.run(cycles=50_000_000)
     assert told == sorted(told)

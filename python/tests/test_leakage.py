@@ -14,9 +14,9 @@ import pytest
 from scipy import stats
 
 from conftest import Cli, refused, require
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import Stopped, SunsealError
-from sunseal.measurement import attacking, leakage
+from sunseal.secure import attacking, leakage
 
 pytest.importorskip("scared")
 

@@ -13,7 +13,8 @@ import pytest
 
 import sunseal
 from conftest import ONE_OF_EACH_CHIP, Cli, bench
-from sunseal import Machine, SunsealError, boards
+from sunseal import Machine, SunsealError
+from sunseal.catalog import boards
 
 SHA = "bench-sha256-hash"
 

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from sunseal import SunsealError, boards, network
+from sunseal import SunsealError
+from sunseal.catalog import boards
+from sunseal.machine import network
 from test_air import ACK, FRAME, PROGRAM
 from test_workloads import tool
 

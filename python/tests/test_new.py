@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import Bench, Machine, boards, coprocessor, kit, measure_calls
+from sunseal import Bench, Machine, kit, measure_calls
+from sunseal.catalog import boards, coprocessor
 from sunseal.kit import registers
 
 BOARDS = boards.names("boards")

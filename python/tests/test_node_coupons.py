@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from conftest import require
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine
+from sunseal.machine.machine import Machine
 from sunseal.measurement import oracle
 
 # The channel that sees half of the store.

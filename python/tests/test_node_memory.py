@@ -8,9 +8,9 @@ import random
 import pytest
 
 from conftest import require
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine
+from sunseal.machine.machine import Machine
 
 # Segments C and D (firmware/hal), and the channel that sees half of a charged store.
 BOARDS = {

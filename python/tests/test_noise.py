@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from conftest import Cli, require
-from sunseal import boards, coupon_noise
+from sunseal import coupon_noise
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
-from sunseal.measurement import noise, oracle, randomness
+from sunseal.measurement import oracle
+from sunseal.secure import noise, randomness
 
 BOARD = "msp430fr5994-launchpad"
 PLANTED = noise.Memory(

@@ -15,7 +15,8 @@ import pytest
 
 import sunseal as api
 from conftest import Cli, put
-from sunseal import EngineError, _engine, boards
+from sunseal import EngineError, _engine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet
 from sunseal.planner import lifetime, size, sweep

@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import boards, output_schemas, outputs, schemas, shapes
-from sunseal.benchmark import asic, hdl
-from sunseal.verdicts import Finding
+from sunseal.answers import outputs, shapes
+from sunseal.answers.verdicts import Finding
+from sunseal.catalog import boards
+from sunseal.papers import asic, hdl
+from sunseal.schemas import files as schemas
+from sunseal.schemas import outputs as output_schemas
 from test_injecting import BOARD, NAIVE, Build, build  # noqa: F401  # a fixture
 from validating import closed, wrong, wrong_output
 
@@ -121,8 +124,8 @@ def test_an_error_is_json_where_json_was_asked_for(sunseal: Cli, args: list[str]
 
 
 def test_a_matrix_is_told_as_published(sunseal: Cli, tmp_path: Path) -> None:
-    from sunseal.measurement import constant_time_matrix as matrices
-    from sunseal.measurement.constant_time import Run, judge
+    from sunseal.machine.taint import Run, judge
+    from sunseal.secure import constant_time_matrix as matrices
 
     require(shutil.which("clang") is not None, "clang")
     undecided = judge([Run(["key"], why=["it did not run"])])

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from conftest import Cli, put
-from sunseal import _engine, boards, part_files, part_fitting, places
+from sunseal import _engine
 from sunseal._engine import EngineError
+from sunseal.catalog import boards, part_files, places
 from sunseal.errors import SunsealError
+from sunseal.harvest import part_fitting
 from sunseal.planner import lifetime
 from sunseal.planner import plan_supplies as supplies
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import sunseal as package
-from sunseal import _engine, boards, part_files
+from sunseal import _engine
+from sunseal.catalog import boards, part_files
 from sunseal.errors import SunsealError
 from sunseal.harvest import light
 from sunseal.planner import lifetime, plan_link, plan_requirements, radio, sensors, sweep

@@ -12,7 +12,8 @@ import pytest
 
 import sunseal as package
 from conftest import Cli, put, refused
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.planner import asleep, radio, sensors
 from sunseal.planner import plan_supplies as supplies

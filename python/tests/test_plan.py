@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
 from sunseal.planner import (

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.harvest import light
 from sunseal.loop import fleet

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sunseal import Machine, SunsealError, boards
+from sunseal import Machine, SunsealError
+from sunseal.catalog import boards
 from sunseal.cli.app import run
-from sunseal.measurement import constant_time_matrix as matrix
-from sunseal.measurement import precomputable
+from sunseal.secure import constant_time_matrix as matrix
+from sunseal.secure import precomputable
 from validating import wrong_output
 
 SOURCE = Path(__file__).parent / "data" / "precomputable.c"

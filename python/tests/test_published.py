@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import _engine, boards, published
-from sunseal.benchmark.slices import law
+from sunseal import _engine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
-from sunseal.papers import cells, evidence
+from sunseal.papers import cells, evidence, published
 from sunseal.papers.arithmetic import arithmetic
+from sunseal.papers.slices import law
 from sunseal.report import published_page
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, put
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.planner import lifetime, radio
 from sunseal.planner.lifetime import YEAR_S
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from conftest import Cli, refused, require
-from sunseal import boards, published
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
-from sunseal.measurement import estimators, randomness
+from sunseal.papers import published
+from sunseal.secure import estimators, randomness
 
 BOARD = "msp430fr5994-launchpad"
 MILLION = estimators.SAMPLES

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.measurement import references
 
 

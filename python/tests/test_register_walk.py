@@ -4,8 +4,8 @@
 import pytest
 
 from conftest import ONE_OF_EACH_CHIP, bench
-from sunseal import boards
 from sunseal._engine import EngineError
+from sunseal.catalog import boards
 from sunseal.kit import registers
 
 NO_CLOCK = "whose clock is off; set bit"

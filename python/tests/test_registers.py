@@ -15,7 +15,7 @@ import pytest
 
 import makers
 from makers import Place, Places, plain
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.kit import chips, maker_headers, registers
 from test_new import fetched
 

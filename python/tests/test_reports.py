@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 import sunseal as tool
 from conftest import Cli, opened
-from sunseal import api, boards, citing, published
+from sunseal.api import playing
+from sunseal.catalog import boards, citing
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
+from sunseal.papers import published
 from sunseal.planner import size as sizing
 from sunseal.report import charts, plots, published_page
 from sunseal.report import planner_pages as pages
@@ -222,7 +224,7 @@ def _fleet() -> str:
         {"profile": 0, "trace": 0, "light_scale": 0.2 * i, "phase_s": 0.0, "capacitance_f": None} for i in range(1, 9)
     ]
     fleet = fleets.Fleet("street", scenario, 3, [profile], nodes, [([0.0, 86_400.0], [5e-5, 5e-5])])
-    return pages.fleet(api.FleetRun(fleet, fleets.frame(fleet, fleets.play(fleet))))
+    return pages.fleet(fleets.FleetRun(fleet, fleets.frame(fleet, fleets.play(fleet))))
 
 
 def _scenario(folder: Path) -> str:
@@ -334,7 +336,7 @@ def test_a_scenario_s_page_calls_scale_and_source_by_their_kind(
     steps = [{"lasts_s": 1.0, "current_a": 1e-5}]
     tables = {"name": "pulse", "board": "telosb", "duration_s": seconds, "load": {"steps": steps}, "harvest": harvest}
     supply = {"capacitor": "capxx-hw203", "charger": "diode", "output": "direct", "initial_v": 3.0}
-    played = api.simulate({**tables, "supply": supply})
+    played = playing.simulate({**tables, "supply": supply})
     page = report.scenario_page(played, played.closing())
     for text in says:
         assert text in page, text

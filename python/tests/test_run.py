@@ -17,8 +17,8 @@ import pytest
 
 from conftest import Cli
 from sunseal import Bench, EngineError, Machine, SunsealError
-from sunseal.measurement import constant_time_matrix as matrix
-from sunseal.running import read_levels, read_points
+from sunseal.machine.series import read_levels, read_points
+from sunseal.secure import constant_time_matrix as matrix
 
 SOURCE = Path(__file__).parent / "data" / "on_the_bench.c"
 Built = Callable[[str], Path]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import Machine, boards, kit
+from sunseal import Machine, kit
+from sunseal.catalog import boards
 
 BOARD = "msp430fr5969-launchpad"
 OURS = Path(__file__).resolve().parent / "data" / "runtime"

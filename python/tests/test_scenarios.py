@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from sunseal import boards
+from sunseal.catalog import boards
 
 SHIPPED = sorted((boards.home() / "examples" / "scenarios").glob("*.toml"))
 

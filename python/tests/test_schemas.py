@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import _engine, boards, network, part_files, schemas
+from sunseal import _engine
+from sunseal.catalog import boards, part_files
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet, simulation
+from sunseal.machine import network
 from sunseal.planner import plan_requirements
+from sunseal.schemas import files as schemas
 from validating import wrong
 
 HOME = boards.home()

@@ -10,7 +10,8 @@ import pytest
 
 import sunseal as package
 from conftest import Cli
-from sunseal import EngineError, Machine, SunsealError, boards
+from sunseal import EngineError, Machine, SunsealError
+from sunseal.catalog import boards
 from sunseal.measurement import measuring
 from test_workloads import tool
 

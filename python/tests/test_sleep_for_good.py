@@ -3,7 +3,8 @@
 
 import pytest
 
-from sunseal import Bench, boards
+from sunseal import Bench
+from sunseal.catalog import boards
 
 BOARD = "msp430f5438a-anagear"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from sunseal.benchmark import slices
-from sunseal.boards import home, read_toml
+from sunseal.catalog.boards import home, read_toml
 from sunseal.errors import SunsealError
+from sunseal.papers import slices
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from conftest import Cli, require
-from sunseal import Bench, boards
+from sunseal import Bench
+from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 from sunseal.planner import asleep
@@ -39,8 +40,10 @@ def test_without_wait_states_it_counts_as_every_cortex_m4() -> None:
 
 def test_each_wait_state_costs_and_range_2_wants_more_of_them() -> None:
     """STM32CubeL4, stm32l4xx_ll_utils.c: 6, 12, 18, 26 MHz in Range 2; 16, 32, 48, 64, 80 MHz in Range 1."""
-    weights = measuring.PowerSet("datasheet", BOARD)
-    waits = {mhz: measuring.wait_states(weights, mhz * 1_000_000, 3.0) for mhz in (4, 6, 7, 12, 18, 26, 27, 48, 64, 80)}
+    weights = power_sets.PowerSet("datasheet", BOARD)
+    waits = {
+        mhz: power_sets.wait_states(weights, mhz * 1_000_000, 3.0) for mhz in (4, 6, 7, 12, 18, 26, 27, 48, 64, 80)
+    }
     assert waits == {4: 0, 6: 0, 7: 1, 12: 1, 18: 2, 26: 3, 27: 1, 48: 2, 64: 3, 80: 4}
     cycles = [
         measuring.measure("sha256-hash", board=BOARD, freq_hz=mhz * 1_000_000).cycles for mhz in (6, 12, 18, 26, 80)

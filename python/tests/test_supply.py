@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sunseal
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.planner import lifetime, radio, size
 

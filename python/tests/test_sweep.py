@@ -19,8 +19,11 @@ from hypothesis import strategies as st
 
 import sunseal as package
 from conftest import Cli
-from sunseal import SunsealError, boards, schemas, simulate, sobol_indices, sweep
-from sunseal.sweeps import keypaths, sampling, sweeping
+from sunseal import SunsealError, simulate, sobol_indices, sweep
+from sunseal.catalog import boards
+from sunseal.schemas import files as schemas
+from sunseal.schemas import keypaths
+from sunseal.sweeps import sampling, sweeping
 from sunseal.sweeps.figures import of_played
 
 PULSE: dict[str, Any] = {

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.harvest import climate
 from sunseal.measurement import measuring

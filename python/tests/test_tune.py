@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import api
+from sunseal.api import planning
 from sunseal.errors import SunsealError
 from sunseal.planner import operations, tune
 
@@ -188,8 +188,8 @@ def test_its_json_is_plain(signing: pd.DataFrame) -> None:
 
 
 def test_boards_that_were_not_weighed_are_named(firmware: None) -> None:
-    found = api.tune(["ecdsa-p256-sign"])
+    found = planning.tune(["ecdsa-p256-sign"])
     weighed = set(found.points.board)
     assert {"nucleo-l476rg", "msp430fr5969-launchpad"} <= set(found.left_out)
     assert not weighed & set(found.left_out)
-    assert api.tune(["ecdsa-p256-sign"], board_names=["nucleo-l476rg"]).left_out == ()
+    assert planning.tune(["ecdsa-p256-sign"], board_names=["nucleo-l476rg"]).left_out == ()

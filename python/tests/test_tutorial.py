@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sunseal import boards
+from sunseal.catalog import boards
 
 DOCS = boards.home() / "docs"
 PAGES = [boards.home() / "README.md", DOCS / "tutorial.md", *sorted((DOCS / "tutorials").glob("*.md"))]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import units
+from sunseal.catalog import units
 from sunseal.errors import SunsealError, unknown
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import require
-from sunseal import Machine, SunsealError, boards
+from sunseal import Machine, SunsealError
+from sunseal.catalog import boards
 
 SOURCE = r"""
 #include <stdint.h>

@@ -17,18 +17,21 @@ from hypothesis import strategies as st
 
 import sunseal
 from conftest import Cli, Outcome
-from sunseal import boards, doctor, published
-from sunseal.benchmark import hdl
+from sunseal.answers import verdict_files
+from sunseal.answers.verdicts import NOTHING, Finding, Verdict
+from sunseal.catalog import boards
 from sunseal.cli import app
 from sunseal.cli import plan as plan_command
-from sunseal.measurement import leakage, oracle, precomputable, randomness
-from sunseal.measurement.lasting import Least
+from sunseal.errors import STATUS
+from sunseal.kit import doctor
+from sunseal.measurement import oracle
+from sunseal.papers import hdl, published
 from sunseal.papers.evidence import Evidence
 from sunseal.planner.plan_confirm import Confirmed
 from sunseal.planner.plan_confirm import Row as Played
-from sunseal.report import verdict_files
+from sunseal.secure import leakage, precomputable, randomness
+from sunseal.secure.lasting import Least
 from sunseal.trace import comparing
-from sunseal.verdicts import NOTHING, STATUS, Finding, Verdict
 from test_injecting import BOARD, IDLE, NAIVE, SOUND, Build, build  # noqa: F401  # a fixture
 
 QUICK = settings(max_examples=40, deadline=None)

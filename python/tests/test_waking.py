@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards
 from sunseal.loop import simulation
 from sunseal.loop.services import Services
 

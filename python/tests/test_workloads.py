@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import Machine, boards
+from sunseal import Machine
 from sunseal.benchmark import crypto_table
+from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, oracle
 
@@ -77,10 +78,10 @@ def test_clocks_that_need_wait_states_cost_more_cycles() -> None:
         ("msp432p401r-launchpad", {16_000_000: 0, 24_000_000: 1, 48_000_000: 1}),
         ("telosb", {1_000_000: 0, 6_000_000: 0}),
     ):
-        weights = measuring.PowerSet("datasheet", board)
+        weights = power_sets.PowerSet("datasheet", board)
         runs = {hz: measuring.measure("sha256-hash", board=board, freq_hz=hz) for hz in clocks}
         assert all(m.result_valid for m in runs.values())
-        assert {hz: measuring.wait_states(weights, hz, m.vcc_v) for hz, m in runs.items()} == clocks
+        assert {hz: power_sets.wait_states(weights, hz, m.vcc_v) for hz, m in runs.items()} == clocks
         least = {m.cycles for hz, m in runs.items() if clocks[hz] == 0}
         assert len(least) == 1
         assert all(m.cycles > min(least) for hz, m in runs.items() if clocks[hz])

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sunseal import schemas
+from sunseal.schemas import files as schemas
 
 KNOWN = {"$schema", "$defs", "title", "description", "default", "examples", "if", "then", "else"}
 TYPES: dict[str, type | tuple[type, ...]] = {

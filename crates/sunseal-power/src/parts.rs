@@ -471,7 +471,7 @@ pub struct PanelPoint {
 }
 
 sourced! {
-    /// A sensor or memory on a chip's serial bus. What it does is a model of `sunseal.devices`.
+    /// A sensor or memory on a chip's serial bus. What it does is a model of `sunseal.machine.devices`.
     pub struct PeripheralPart {
         /// Model of what it does: "tmp102", "adxl345", "fram".
         pub model: String,

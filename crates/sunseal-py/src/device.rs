@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A sensor, memory or other device on a serial bus, written in Python: `sunseal.devices` says what it may have.
+//! A sensor, memory or other device on a serial bus, written in Python: `sunseal.machine.devices` says what it may have.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -255,7 +255,7 @@ impl Part for Device {
     fn save(&self) -> Vec<u8> {
         let save = |py: Python<'_>| {
             let object = self.object.bind(py);
-            let saved = py.import("sunseal.devices")?.call_method1("save", (object,))?;
+            let saved = py.import("sunseal.machine.devices")?.call_method1("save", (object,))?;
             saved.extract::<Vec<u8>>()
         };
         asking(|| Python::attach(save)).unwrap_or_else(|error: PyErr| {
@@ -267,7 +267,7 @@ impl Part for Device {
         let restore = |py: Python<'_>| {
             let object = self.object.clone_ref(py).into_bound(py);
             let saved = PyBytes::new(py, saved);
-            py.import("sunseal.devices")?.call_method1("restore", (&object, saved))?;
+            py.import("sunseal.machine.devices")?.call_method1("restore", (&object, saved))?;
             self.look(&object)
         };
         if let Err(error) = asking(|| Python::attach(restore)) {

@@ -14,52 +14,60 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sunseal._engine import EngineError
-    from sunseal.air import Air, Frame
-    from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
-    from sunseal.citing import Citations
+    from sunseal.answers.verdicts import Finding, Verdict
+    from sunseal.api.planning import lifetime, plan, size, tune
+    from sunseal.api.playing import run_fleet, simulate
+    from sunseal.catalog.citing import Citations
+    from sunseal.catalog.power_sets import PowerSet
     from sunseal.errors import FindingsError, SunsealError, UndecidedError
-    from sunseal.machine import Machine, Stop
+    from sunseal.loop.fleet import FleetRun
+    from sunseal.machine.air import Air, Frame
+    from sunseal.machine.machine import Machine, Stop
+    from sunseal.machine.running import Bench, Ended
+    from sunseal.machine.taint import ConstantTime, Covered, Leak
     from sunseal.measurement.calling import Calls, measure_calls
-    from sunseal.measurement.constant_time import ConstantTime, Covered, Leak
     from sunseal.measurement.coupon import metrics as coupon_metrics
-    from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
-    from sunseal.measurement.lasting import Least, least_capacitor
-    from sunseal.measurement.leakage import leakage as coupon_leakage
-    from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
-    from sunseal.measurement.noise import fitted as coupon_noise
-    from sunseal.measurement.randomness import randomness as coupon_randomness
+    from sunseal.measurement.measuring import Measurement, curve, in_joules, measure, profile
+    from sunseal.papers.published import reproduce
     from sunseal.planner.breakeven import breakeven as coupon_breakeven
-    from sunseal.running import Bench, Ended
+    from sunseal.secure.injecting import Failure, Hazard, Injection, inject, war
+    from sunseal.secure.lasting import Least, least_capacitor
+    from sunseal.secure.leakage import leakage as coupon_leakage
+    from sunseal.secure.noise import fitted as coupon_noise
+    from sunseal.secure.randomness import randomness as coupon_randomness
     from sunseal.sweeps.sobol import sobol_indices
     from sunseal.sweeps.sweeping import sweep
-    from sunseal.verdicts import Finding, Verdict
 
     __version__: str
 
 _HOME = {
     "_engine": "EngineError",
-    "air": "Air Frame",
-    "api": "FleetRun lifetime plan reproduce run_fleet simulate size tune",
-    "citing": "Citations",
+    "answers.verdicts": "Finding Verdict",
+    "api.planning": "lifetime plan size tune",
+    "api.playing": "run_fleet simulate",
+    "catalog.citing": "Citations",
+    "catalog.power_sets": "PowerSet",
     "errors": "FindingsError SunsealError UndecidedError",
-    "machine": "Machine Stop",
+    "loop.fleet": "FleetRun",
+    "machine.air": "Air Frame",
+    "machine.machine": "Machine Stop",
+    "machine.running": "Bench Ended",
+    "machine.taint": "ConstantTime Covered Leak",
     "measurement.calling": "Calls measure_calls",
-    "measurement.constant_time": "ConstantTime Covered Leak",
-    "measurement.injecting": "Failure Hazard Injection inject war",
-    "measurement.lasting": "Least least_capacitor",
-    "measurement.measuring": "Measurement PowerSet curve in_joules measure profile",
-    "running": "Bench Ended",
+    "measurement.measuring": "Measurement curve in_joules measure profile",
+    "papers.published": "reproduce",
+    "secure.injecting": "Failure Hazard Injection inject war",
+    "secure.lasting": "Least least_capacitor",
     "sweeps.sobol": "sobol_indices",
     "sweeps.sweeping": "sweep",
-    "verdicts": "Finding Verdict",
 }
 """Module in which each public name is defined; no module here may have a public name, which it would replace."""
 _RENAMED = {
     "coupon_breakeven": ("planner.breakeven", "breakeven"),
-    "coupon_leakage": ("measurement.leakage", "leakage"),
+    "coupon_leakage": ("secure.leakage", "leakage"),
     "coupon_metrics": ("measurement.coupon", "metrics"),
-    "coupon_noise": ("measurement.noise", "fitted"),
-    "coupon_randomness": ("measurement.randomness", "randomness"),
+    "coupon_noise": ("secure.noise", "fitted"),
+    "coupon_randomness": ("secure.randomness", "randomness"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from sunseal.verdicts import STATUS, WRONG, Finding, Verdict
+Word = Literal["passed", "findings", "undecided"]
+STATUS: dict[Word, int] = {"passed": 0, "findings": 1, "undecided": 3}
+"""Exit status of a command by its verdict; one that judges nothing and is done ends with 0, too."""
+WRONG = 2
+"""Exit status where the question or its input is wrong, so that there is no answer."""
 
 
 class SunsealError(Exception):
@@ -29,20 +33,12 @@ class UndecidedError(SunsealError):
     status = STATUS["undecided"]
     word = "undecided"
 
-    def judged(self, of: str) -> Verdict:
-        """Return it as the verdict that it is."""
-        return Verdict(of, 0, open=(str(self),))
-
 
 class FindingsError(SunsealError):
     """A judgement that found something where the answer would be a figure, which there is none then."""
 
     status = STATUS["findings"]
     word = "findings"
-
-    def judged(self, of: str) -> Verdict:
-        """Return it as the verdict that it is."""
-        return Verdict(of, 1, (Finding("refuted", str(self)),))
 
 
 class MissingToolError(SunsealError):

@@ -6,9 +6,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from sunseal import _engine, boards, coprocessor
+from sunseal import _engine
 from sunseal.benchmark import bench_loop, crypto_table
 from sunseal.benchmark.bench_loop import Row, row
+from sunseal.catalog import boards, coprocessor
 from sunseal.errors import unknown
 from sunseal.loop import simulation
 from sunseal.measurement import measuring, oracle
@@ -27,7 +28,7 @@ def _engine_speed() -> list[Row]:
     for core, named in CORES.items():
         for board in named:
             device = boards.load(board).device
-            paths = str(boards.board_path(board)), str(boards.home() / "data" / "devices" / f"{device}.toml")
+            paths = str(boards.board_path(board)), str(boards.device_path(device))
             for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
                 chosen = boards.variant((), board)
                 program = measuring.builtin(name, board, chosen)
@@ -77,14 +78,14 @@ def _coprocessor_speed() -> list[Row]:
 
 def _loop_speed() -> list[Row]:
     """Play the demo's day without a gateway: nobody answers, so the node enrols in vain."""
-    from sunseal import demo
+    from sunseal.loop import served
 
-    scenario = simulation.load(demo.built_in())
+    scenario = simulation.load(served.built_in())
     began = time.perf_counter()
     played = simulation.play(scenario)
     wall_s = time.perf_counter() - began
     record = played.record
-    conditions = f"{demo.built_in().name}, {record['cycles']:,} cycles, no gateway, one run"
+    conditions = f"{served.built_in().name}, {record['cycles']:,} cycles, no gateway, one run"
     return [
         row("loop.day.x_real_time", record["simulated_s"] / wall_s, "simulated s/s", conditions),
         *bench_loop.loop(),

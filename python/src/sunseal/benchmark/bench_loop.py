@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards
 
 Row = dict[str, Any]
 Light = tuple[list[float], list[float]] | None

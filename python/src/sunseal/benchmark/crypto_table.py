@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, abi, boards
+from sunseal import _engine
+from sunseal.catalog import boards
+from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
+from sunseal.machine import abi
 from sunseal.measurement import measuring, oracle
-from sunseal.units import show
 
 PATH = "docs/reference/crypto.md"
 TARGETS = ("msp430f5438a-anagear", "msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r-launchpad")
@@ -157,7 +159,7 @@ def _target(board: str, progress: Progress | None) -> str:
     measured = list(costs(board, progress))
     first = measured[0].measured
     device = boards.load(board).device
-    assembler = "GNU as 2.40" if abi.architecture(device) == "msp430" else "the compiler's assembler"
+    assembler = "GNU as 2.40" if boards.architecture(device) == "msp430" else "the compiler's assembler"
     about = (
         f"{board}{f', {first.variant}' if first.variant else ''}. {first.toolchain}, {assembler}. Time and energy at "
         f"{first.freq_hz / 1e6:g} MHz and {first.vcc_v:g} V by {first.power_set}."

@@ -24,8 +24,7 @@ from typer.exceptions import TyperException
 
 from sunseal.cli import examples
 from sunseal.cli.console import err, escape, out
-from sunseal.errors import Stopped, SunsealError, absent
-from sunseal.verdicts import WRONG
+from sunseal.errors import WRONG, Stopped, SunsealError, absent
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """Settings of a command whose arguments another program reads."""

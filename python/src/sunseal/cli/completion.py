@@ -33,20 +33,20 @@ def completion_command(
 
 def boards(incomplete: str) -> list[str]:
     """Offer the names of the boards."""
-    from sunseal.boards import names
+    from sunseal.catalog.boards import names
 
     return [name for name in names("boards") if name.startswith(incomplete)]
 
 
 def workloads(incomplete: str) -> list[tuple[str, str]]:
     """Offer the workloads, with what each does."""
-    from sunseal.boards import WORKLOADS
+    from sunseal.catalog.boards import WORKLOADS
 
     return [(w.name, w.summary) for w in WORKLOADS.values() if w.name.startswith(incomplete)]
 
 
 def power_sets(incomplete: str) -> list[str]:
     """Offer the parameter sets."""
-    from sunseal.boards import names
+    from sunseal.catalog.boards import names
 
     return [name for name in names("power") if name.startswith(incomplete)]

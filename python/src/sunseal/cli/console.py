@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sunseal import outputs
-from sunseal.asking import FIGURE, JSON, REPORT, asked, request
+from sunseal.answers import outputs
+from sunseal.answers.verdicts import Verdict, judged
 from sunseal.errors import FindingsError, SunsealError, UndecidedError
-from sunseal.verdicts import Verdict
+from sunseal.requests.asking import FIGURE, JSON, REPORT, asked, request
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,7 +134,7 @@ class VerdictFiles:
 
     def write(self, verdict: Verdict) -> None:
         """Write what was asked for."""
-        from sunseal.measurement.measuring import write_atomic
+        from sunseal.answers.writing import write_atomic
 
         if self.junit is not None:
             write_atomic(self.junit, report("verdict_files").junit(verdict))
@@ -147,7 +147,7 @@ class VerdictFiles:
         try:
             yield
         except (FindingsError, UndecidedError) as e:
-            self.write(e.judged(of))
+            self.write(judged(e, of))
             raise
 
 
@@ -226,7 +226,7 @@ class Output:
 
     def draw(self, chart: Callable[[], Chart], page: Callable[[], str]) -> None:
         """Draw the figure and write the page, each where it is asked for."""
-        from sunseal.measurement.measuring import write_atomic
+        from sunseal.answers.writing import write_atomic
 
         if self.figure is not None:
             chart().write(self.figure)

@@ -13,14 +13,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.asking import VARIANT
 from sunseal.cli.console import Json, VerdictFiles, err, judge, out
 from sunseal.cli.debug import loaded
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
-from sunseal.measurement import constant_time
-from sunseal.measurement import constant_time_matrix as matrices
+from sunseal.machine import taint
+from sunseal.requests.asking import VARIANT
+from sunseal.secure import constant_time
+from sunseal.secure import constant_time_matrix as matrices
 
 
 @spread
@@ -66,7 +67,7 @@ def constant_time_command(
     judge("constant-time", judged.judged, as_json, judged.as_json, lambda: _show(judged, file.name), files)
 
 
-def _show(judged: constant_time.ConstantTime, name: str) -> None:
+def _show(judged: taint.ConstantTime, name: str) -> None:
     secrets = ", ".join(s.name for s in judged.covered.secrets)
     if judged.findings:
         table = Table("what", "where", "line", "instruction", "times", box=None)
@@ -96,7 +97,7 @@ def _show(judged: constant_time.ConstantTime, name: str) -> None:
 
 def _show_matrix(matrix: matrices.Matrix, took_s: float) -> None:
     table = Table("set", "compiler", *matrices.LEVELS, box=None)
-    rows: dict[tuple[str, str], dict[str, constant_time.ConstantTime]] = {}
+    rows: dict[tuple[str, str], dict[str, taint.ConstantTime]] = {}
     for c in matrix.cells:
         rows.setdefault((c.isa, c.compiler), {})[c.level] = c.verdict
     for (isa, compiler), by_level in rows.items():

@@ -11,19 +11,21 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import requests, units
+from sunseal import requests
+from sunseal.catalog import units
 from sunseal.cli.console import Json, Output, VerdictFiles, answer, err, judge, out, report
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
-    from sunseal import coupon_rate, coupon_recovery
-    from sunseal.measurement import coupon, precomputable
-    from sunseal.measurement.leakage import Leakage
-    from sunseal.measurement.noise import Fit
-    from sunseal.measurement.randomness import Randomness
+    from sunseal.measurement import coupon
+    from sunseal.papers import coupon_rate, coupon_recovery
     from sunseal.planner.breakeven import BreakEven
+    from sunseal.secure import precomputable
+    from sunseal.secure.leakage import Leakage
+    from sunseal.secure.noise import Fit
+    from sunseal.secure.randomness import Randomness
 
 coupon_app = typer.Typer(
     help="Precomputed work: what of a program can be done before its input comes.", no_args_is_help=True
@@ -43,7 +45,7 @@ def analyze_command(asked: requests.Analyze, files: VerdictFiles, as_json: Json 
     A run shows the way that its input took; of several (--runs, or --input for each) it is told what holds in all.
     Exit status 3: a run used what is not followed (DMA, bit-band), which is named, and the split may be wrong.
     """
-    from sunseal.measurement import precomputable
+    from sunseal.secure import precomputable
 
     found = precomputable.analyze(**vars(asked))
     judge("coupon-analyze", found.judged, as_json, found.as_json, lambda: _show(found), files)
@@ -177,15 +179,15 @@ def rate_command(asked: requests.Rates, output: Output) -> None:
 
     Figure 4 of Suslowicz 2017 from the closed loop, on the MSP430FR5994, with the paper's formula beside it.
     """
-    from sunseal import coupon_rate
+    from sunseal.papers import coupon_rate
 
     found = coupon_rate.rates(**vars(asked))
-    output.draw(found.chart, lambda: coupon_rate.page(found))
+    output.draw(lambda: report("coupon_pages").rates_chart(found), lambda: report("coupon_pages").rates_page(found))
     answer("coupon-rate", output.as_json, found.as_json, lambda: _show_rates(found))
 
 
 def _show_rates(found: coupon_rate.Rates) -> None:
-    from sunseal import coupon_rate
+    from sunseal.papers import coupon_rate
 
     out.print(f"ECDSA P-256, {found.board}, {found.freq_hz / 1e6:.3g} MHz, {found.vcc_v:g} V, {found.power_set}")
     table = Table("harvested", *(f"{coupon_rate.TITLES[kind]}, formula" for kind in coupon_rate.KINDS), box=None)
@@ -206,11 +208,13 @@ def recovery_command(asked: requests.Recoveries, output: Output) -> None:
     With the coupons that its memory has kept, and with none left, over the size of its store: section 3.5.1 of
     Suslowicz 2017 from the closed loop, on the MSP430FR5994.
     """
-    from sunseal import coupon_recovery
+    from sunseal.papers import coupon_recovery
 
     asked.courses = output.report is not None
     found = coupon_recovery.recoveries(**vars(asked))
-    output.draw(found.chart, lambda: coupon_recovery.page(found))
+    output.draw(
+        lambda: report("coupon_pages").recovery_chart(found), lambda: report("coupon_pages").recoveries_page(found)
+    )
     answer("coupon-recovery", output.as_json, found.as_json, lambda: _show_recoveries(found))
 
 
@@ -291,7 +295,7 @@ def leakage_command(asked: requests.Leak, output: Output, files: VerdictFiles) -
     Each is asked by Welch's t-test whether traces tell a fixed key from random ones, and a fixed message from random
     ones, and by correlation for the key: from how many traces on it is found. Exit status 1: they do, or it is.
     """
-    from sunseal.measurement import leakage
+    from sunseal.secure import leakage
 
     with bar(output.as_json, "traces") as asked.heard:
         found = leakage.leakage(**vars(asked))
@@ -300,7 +304,7 @@ def leakage_command(asked: requests.Leak, output: Output, files: VerdictFiles) -
 
 
 def _show_leakage(found: Leakage) -> None:
-    from sunseal.measurement.leakage import KINDS
+    from sunseal.secure.leakage import KINDS
 
     asked = found.asked
     out.print(
@@ -332,7 +336,7 @@ def randomness_command(
     status 1: a claim does not hold, a test fails, or what a model foretells of the other half of its recording is not
     so; 3: nothing is claimed of a recording, or it is too short for a test.
     """
-    from sunseal.measurement import noise, randomness
+    from sunseal.secure import noise, randomness
 
     if fitted.recordings:
         if recordings != requests.Recorded() or asked != requests.Randomness():

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from sunseal import boards, units
-from sunseal.asking import ADC, BOARD, FOR, IMAGE, UNTIL, VARIANT, asked, request
+from sunseal.catalog import boards, units
 from sunseal.cli.console import err, out, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
+from sunseal.requests.asking import ADC, BOARD, FOR, IMAGE, UNTIL, VARIANT, asked, request
 
 if TYPE_CHECKING:
-    from sunseal.machine import Machine
+    from sunseal.machine.machine import Machine
 
 
 def loaded(image: Path, board: str, variant: Sequence[str], adc_v: Mapping[int, float] | None) -> Machine:
     """Return a board with a program of the user's own, or with a workload that has its operands."""
-    from sunseal.machine import Machine
+    from sunseal.machine.machine import Machine
     from sunseal.measurement import measuring
 
     if str(image) in boards.WORKLOADS:
@@ -97,7 +97,7 @@ def gdb_command(asked: Served) -> None:
     gdb-multiarch does not know; `sunseal doctor` says which is there and how to get it. `monitor help` in it
     lists what else it can do: reset, cut the supply, set its voltage.
     """
-    from sunseal.machine import Machine
+    from sunseal.machine.machine import Machine
 
     m = Machine(asked.board, asked.elf, adc_v=asked.adc_v)
     ended = m.engine.gdb(asked.listen, round(asked.off_s * 1e12), announced(m.device, asked.elf))
@@ -109,7 +109,7 @@ def announced(device: str, elf: Path) -> Callable[[str], None]:
     import signal
 
     from sunseal.cli import progress
-    from sunseal.doctor import debugger
+    from sunseal.kit.doctor import debugger
 
     def listening(address: str) -> None:
         progress.leave()  # from here on the debugger tells

@@ -10,7 +10,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import boards, places, requests, units
+from sunseal import requests
+from sunseal.catalog import boards, places, units
 from sunseal.cli.console import Output, err, out, print_json, report
 from sunseal.cli.spread import spread
 
@@ -23,7 +24,7 @@ def fleet_command(
     output: Output,
 ) -> None:
     """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
-    from sunseal import api
+    from sunseal.api import playing
     from sunseal.loop import simulation
 
     quiet = output.as_json or not err.is_terminal
@@ -33,7 +34,7 @@ def fleet_command(
     with Progress(*columns, console=err.console, transient=True, disable=quiet) as bar:
         task = bar.add_task("nodes", total=None)
         asked.heard = lambda done, of: bar.update(task, completed=done, total=of)
-        played = api.run_fleet(**{**vars(asked), "folder": folder})
+        played = playing.run_fleet(**{**vars(asked), "folder": folder})
     fleet = played.fleet
     places.look_beside(fleet.scenario.folder)
     output.draw(lambda: report("drawings").lights(played), lambda: report("planner_pages").fleet(played))

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from sunseal import units
-from sunseal.benchmark.hdl import Row, judged, meets, size
+from sunseal.catalog import units
 from sunseal.cli.console import Json, VerdictFiles, judge, out, print_json
 from sunseal.cli.spread import spread
+from sunseal.papers.hdl import Row, judged, meets, size
 
 hdl_app = typer.Typer(help="The coprocessor and the energy meter in hardware.", no_args_is_help=True)
 
@@ -52,7 +52,7 @@ def energy_command(
     as_json: Json = False,
 ) -> None:
     """Weigh cores for 16 bytes in cells of 0.18 um: each net's edges in simulation by the library's tables."""
-    from sunseal.benchmark import asic
+    from sunseal.papers import asic
 
     found = asic.all_of(cores)
     if as_json:

@@ -9,7 +9,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards
 from sunseal.cli.console import Json, out, print_json
 
 
@@ -26,7 +27,7 @@ def boards_command(
     rows: list[dict[str, Any]] = []
     for name in boards.names("boards"):
         board = boards.load(name)
-        levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{board.device}.toml"))
+        levels = _engine.levels(str(boards.device_path(board.device)))
         rows.append(
             {
                 "board": name,

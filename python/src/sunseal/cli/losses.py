@@ -17,8 +17,8 @@ from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 
 if TYPE_CHECKING:
-    from sunseal.measurement.injecting import Hazard, Injection
-    from sunseal.measurement.lasting import Least
+    from sunseal.secure.injecting import Hazard, Injection
+    from sunseal.secure.lasting import Least
 
 
 PATH_SHOWN = 5
@@ -31,7 +31,7 @@ def inject_command(asked: requests.Inject, files: VerdictFiles, as_json: Json = 
     Exit status 1 if a cut is not survived: the earliest one is told with registers and last instructions. 3 if nothing
     was compared: what must hold is said by --golden, --check or --assert.
     """
-    from sunseal.measurement import injecting
+    from sunseal.secure import injecting
 
     with files.judging(f"inject {_name(asked.elf)}"), bar(as_json, "cuts") as asked.progress:
         done = injecting.inject(**vars(asked))
@@ -39,7 +39,7 @@ def inject_command(asked: requests.Inject, files: VerdictFiles, as_json: Json = 
 
 
 def _show_injection(done: Injection) -> None:
-    from sunseal.measurement import injecting
+    from sunseal.secure import injecting
 
     told = f"{done.failed:,} not survived" if done.failed or done.compared else "none kept from its end"
     out.print(f"{done.cuts:,} cuts in a stretch of {done.stretch_cycles:,} cycles, {told}")
@@ -80,7 +80,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _told_apart(changing: Mapping[str, int]) -> str:
     """Say what keeps changing, where a program never comes to memories that were there before."""
-    from sunseal.measurement.cutting import NOT_COMPARED
+    from sunseal.secure.cutting import NOT_COMPARED
 
     if not changing:
         return ""
@@ -101,7 +101,7 @@ def war_command(asked: requests.War, files: VerdictFiles, as_json: Json = False)
     Code that is run again after a loss of power goes wrong there. Exit status 1 if there are any; 3 if nothing
     non-volatile was written, or not by the CPU's stores alone.
     """
-    from sunseal.measurement import injecting
+    from sunseal.secure import injecting
 
     name = _name(asked.elf)
     with files.judging(f"war {name}"):
@@ -130,7 +130,7 @@ def least_command(asked: requests.LeastCapacitor, files: VerdictFiles, as_json: 
     there was; the answer bears a longer one. What it takes for granted is listed. Exit status 1 if a cut is not
     survived, whatever the capacitor; 3 if lives were not looked at.
     """
-    from sunseal.measurement import lasting
+    from sunseal.secure import lasting
 
     with files.judging(f"least-capacitor {_name(asked.elf)}"), bar(as_json, "cuts") as asked.progress:
         found = lasting.least_capacitor(**vars(asked))

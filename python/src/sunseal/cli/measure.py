@@ -11,7 +11,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards, requests, units
+from sunseal import requests
+from sunseal.catalog import boards, units
 from sunseal.cli.console import Figure, Json, answer, err, facts_table, out, print_json, writable
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from sunseal import boards
-from sunseal.asking import BOARD
+from sunseal.catalog import boards
 from sunseal.cli.console import Json, out, print_json
 from sunseal.cli.spread import spread
+from sunseal.requests.asking import BOARD
 
 WHAT = (
     ("main.c", "says hello over the UART, blinks, stops"),

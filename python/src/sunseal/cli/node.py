@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import units
+from sunseal.catalog import units
 from sunseal.cli.console import Json, answer, out, print_json
 
 node_app = typer.Typer(

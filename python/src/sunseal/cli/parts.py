@@ -10,14 +10,14 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards, part_files, places, units
-from sunseal.asking import asked, quantity, request
+from sunseal.catalog import boards, part_files, places, units
 from sunseal.cli.console import Json, VerdictFiles, answer, judge, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
+from sunseal.requests.asking import asked, quantity, request
 
 if TYPE_CHECKING:
-    from sunseal import part_fitting
+    from sunseal.harvest import part_fitting
 
 part_app = typer.Typer(help="Parts of your own: a template, a check, a fit of what you measured.", no_args_is_help=True)
 
@@ -136,7 +136,7 @@ class Fit:
 
     def fitted(self) -> part_fitting.Fit:
         """Fit the part's figures to what was measured."""
-        from sunseal import part_fitting
+        from sunseal.harvest import part_fitting
 
         measured = part_fitting.read(self.file)
         if isinstance(measured, part_fitting.Discharge):
@@ -159,7 +159,7 @@ def fit_command(asked: Fit, as_json: Json = False) -> None:
     A discharge is `time_s,voltage_v`, with `current_a` what was drawn (0 where it is left out); I-V points are
     `voltage_v,current_a`.
     """
-    from sunseal import part_fitting
+    from sunseal.harvest import part_fitting
 
     to = asked.to
     writable(to, (".toml",))

@@ -11,13 +11,14 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import boards, part_files, places, requests, units
+from sunseal import requests
+from sunseal.answers.verdicts import Finding, Verdict
+from sunseal.catalog import boards, part_files, places, units
 from sunseal.cli.console import Output, VerdictFiles, err, judge, out, report, writable
 from sunseal.cli.spread import spread
 from sunseal.cli.tune import weighing
 from sunseal.errors import SunsealError
 from sunseal.harvest.light import low_light_text
-from sunseal.verdicts import Finding, Verdict
 
 if TYPE_CHECKING:
     from sunseal.planner.plan import Configuration, Margin, Planned

@@ -13,13 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.asking import switches_of
+from sunseal.answers import writing
 from sunseal.cli.console import Json, err, out, print_json, writable
 from sunseal.cli.measure import label, settle, window
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
+from sunseal.requests.asking import switches_of
 
 
 @spread
@@ -59,7 +60,7 @@ def profile_command(
         from sunseal.report import plots
 
         title = f"{label(asked)} on {asked.board}"
-        measuring.write_atomic(figure, plots.flame_graph(folded, unit, title, before))
+        writing.write_atomic(figure, plots.flame_graph(folded, unit, title, before))
     if as_json:
         print_json("profile", {"unit": unit, "stacks": folded, "before": before})
     elif before is not None:
@@ -75,7 +76,7 @@ def profile_command(
 
 
 def _cover(path: Path, asked: requests.Operation) -> None:
-    from sunseal.machine import Machine
+    from sunseal.machine.machine import Machine
 
     if asked.elf is None:
         raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
@@ -83,7 +84,7 @@ def _cover(path: Path, asked: requests.Operation) -> None:
     m = Machine(asked.board, asked.elf, timing=switches_of(asked), adc_v=asked.adc_v)
     if asked.window is not None:
         m.run(until=asked.window[0])
-    measuring.write_atomic(path, m.coverage(asked.window[1] if asked.window else None))
+    writing.write_atomic(path, m.coverage(asked.window[1] if asked.window else None))
     out.print(f"wrote {path}")
 
 

@@ -111,7 +111,7 @@ def alive(quiet: bool) -> Iterator[None]:
     if quiet or not err.is_terminal:
         yield
         return
-    from sunseal import machine
+    from sunseal.machine import machine
 
     _ALIVE.append(Alive())
     machine.watching = _ALIVE[-1].tell
@@ -123,7 +123,7 @@ def alive(quiet: bool) -> Iterator[None]:
 
 def leave() -> None:
     """Leave the terminal to the command."""
-    from sunseal import machine
+    from sunseal.machine import machine
 
     machine.watching = None
     while _ALIVE:

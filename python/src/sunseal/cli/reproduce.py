@@ -29,7 +29,7 @@ def reproduce_command(
 
     Exit status 1: a figure is not met; 3: one could not be had, or nothing was printed to compare with.
     """
-    from sunseal import published
+    from sunseal.papers import published
 
     if (table_id is None) != everything:
         raise SunsealError("`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids()))
@@ -48,8 +48,7 @@ def _show(tables: Sequence[Any]) -> None:
 
 
 def _show_classes(tables: Sequence[Any]) -> None:
-    from sunseal import published
-    from sunseal.papers import evidence
+    from sunseal.papers import evidence, published
 
     found = published.counts(tables)
     verdicts = [v for v in published.VERDICTS if any(of[v] for of in found.values())]

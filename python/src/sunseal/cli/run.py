@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
-from sunseal.asking import ALLOW, BOARD, FOR, SEED, VCC, adc_channel, asked, once, request
+from sunseal.catalog import boards, coprocessor, units
 from sunseal.cli.console import Json, err, print_json, writable
 from sunseal.cli.spread import given_of, spread
 from sunseal.errors import SunsealError
+from sunseal.requests.asking import ALLOW, BOARD, FOR, SEED, VCC, adc_channel, asked, once, request
 
 if TYPE_CHECKING:
-    from sunseal.running import Bench, Ended
+    from sunseal.machine.running import Bench, Ended
 
 LOOK_S = 0.02
 """Between two looks at the keyboard of a program that stands still."""
@@ -154,7 +154,7 @@ class Records:
         if self.trace is not None:
             _write_trace(bench, self.trace)
         if self.frames is not None:
-            from sunseal.air import write_frames
+            from sunseal.machine.air import write_frames
 
             write_frames(self.frames, bench.frames, lambda _: bench.board)
 
@@ -259,7 +259,7 @@ def _on_a_bench(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    from sunseal.running import Bench
+    from sunseal.machine.running import Bench
 
     bench = Bench(
         board,
@@ -315,7 +315,7 @@ def _write_trace(bench: Bench, path: Path) -> None:
 
 
 def _play(bench: Bench, ends: Ends) -> Ended:
-    from sunseal.running import Ended
+    from sunseal.machine.running import Ended
 
     places = _places(bench, ends.until)
     try:
@@ -334,7 +334,7 @@ def _play(bench: Bench, ends: Ends) -> Ended:
 
 def _on_air(path: Path, ends: Ends, frames: Path | None, seed: int | None, as_json: bool) -> None:
     """Run the programs of a file on one air; each line that one writes has its name in front."""
-    from sunseal import network
+    from sunseal.machine import network
 
     net = network.load(path, seed)
     lines = _Lines()
@@ -390,7 +390,7 @@ class _Lines:
 def _debugged(bench: Bench, elf: Path, listen: str) -> Ended:
     """Let a debugger run the program, with what is connected to its inputs."""
     from sunseal.cli.debug import announced
-    from sunseal.running import Ended
+    from sunseal.machine.running import Ended
 
     how = bench.machine.engine.gdb(listen, int(OFF_S * 1e12), announced(bench.machine.device, elf))
     bench.collect()
@@ -428,9 +428,9 @@ def _from_capacitor(bare: str, supply: Supply, elf: Path, board: str, within: fl
 
 def _as_fed(supply: Supply, elf: Path, board: str | None, within: float | None) -> dict[str, Any]:
     """Return a scenario with a program of one's own in place of the scenario's."""
-    from sunseal import places
+    from sunseal.catalog import places
     from sunseal.loop import simulation
-    from sunseal.sweeps import keypaths
+    from sunseal.schemas import keypaths
 
     assert supply.scenario is not None
     loaded = simulation.load(supply.scenario, elf)
@@ -462,12 +462,15 @@ def _voltages(given: Sequence[str]) -> dict[str, float | str]:
 
 def _fed(told: dict[str, Any], supply: Path, as_json: bool) -> None:
     """Run a program on what a scenario's store and light give, by the closed loop."""
-    from sunseal import _engine, demo, places
+    from sunseal import _engine
+    from sunseal.catalog import places
+    from sunseal.cli import day
     from sunseal.loop import simulation
+    from sunseal.report.closing import closing_table
 
     bare = BARE_CAPACITOR.fullmatch(str(supply)) is not None
     folder = Path.cwd() if bare else boards.scenario_path(supply).parent
-    with demo.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch, places.beside(folder):
+    with day.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch, places.beside(folder):
         try:
             played = simulation.play(_engine.Scenario.from_json(json.dumps(told)), watch)
             if bare and played.untouched():  # what a radio that nobody speaks to takes is no part of the question
@@ -483,7 +486,7 @@ def _fed(told: dict[str, Any], supply: Path, as_json: bool) -> None:
     else:
         sys.stdout.write(written)
         sys.stdout.flush()
-        err.print(demo.closing_table(closing))
+        err.print(closing_table(closing))
         if never is not None:
             err.print(escape(never))
     if never is not None:
@@ -602,7 +605,7 @@ def _read(path: Path) -> bytes:
 
 
 def _connect(bench: Bench, given: str) -> None:
-    from sunseal.running import read_points
+    from sunseal.machine.series import read_points
 
     channel, what = adc_channel(given)
     if what.endswith(".csv"):
@@ -612,7 +615,7 @@ def _connect(bench: Bench, given: str) -> None:
 
 
 def _drive(bench: Bench, given: str) -> None:
-    from sunseal.running import read_levels, read_points
+    from sunseal.machine.series import read_levels, read_points
 
     name, eq, what = given.partition("=")
     if not (eq and what):

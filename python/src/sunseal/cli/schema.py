@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from sunseal import schemas
 from sunseal.cli.console import out
 from sunseal.errors import SunsealError
+from sunseal.schemas import files as schemas
 
 
 def schema_command(

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from sunseal import units
-from sunseal.asking import BOARD, VARIANT
+from sunseal.catalog import units
 from sunseal.cli.console import Json, answer, out
 from sunseal.cli.spread import spread
+from sunseal.requests.asking import BOARD, VARIANT
 
 
 @spread
@@ -38,7 +38,7 @@ def send_command(
     The mote at the serial port and the node run their firmware on one air; the node encrypts in software, or by its
     FPGA (`--board mica2-fpga-up5k`). Exit 1: a result is wrong, or the node does not answer.
     """
-    from sunseal import base
+    from sunseal.papers import base
 
     sent = base.send(
         path,
@@ -55,7 +55,7 @@ def send_command(
 
 
 def _show(sent: object) -> None:
-    from sunseal import base
+    from sunseal.papers import base
 
     assert isinstance(sent, base.Sent)
     table = Table("block", "in", "out", "", box=None)

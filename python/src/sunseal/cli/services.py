@@ -29,7 +29,7 @@ def token_command(ctx: typer.Context) -> None:
 
 def _exec_server(role: str, args: list[str]) -> None:
     from sunseal.cli import progress
-    from sunseal.doctor import server_path
+    from sunseal.kit.doctor import server_path
 
     sys.stdout.flush()
     program = str(server_path())

@@ -13,12 +13,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from sunseal import boards, places, units
-from sunseal.asking import BOARD, FIGURE, REPORT, SEED, TEMPERATURE, asked, request
+from sunseal.answers import writing
+from sunseal.catalog import boards, places, units
 from sunseal.cli.console import PAGE, Json, answer, err, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
-from sunseal.measurement import measuring
+from sunseal.requests.asking import BOARD, FIGURE, REPORT, SEED, TEMPERATURE, asked, request
 
 
 @request
@@ -80,8 +80,9 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
     A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops. Exit status 1
     if the node never executed an instruction, or never got past what cuts it off.
     """
-    from sunseal import demo
+    from sunseal.cli import day
     from sunseal.loop import simulation
+    from sunseal.report.closing import closing_table
 
     kept, again = asked.kept, asked.command
     if asked.resume and not kept.is_file():
@@ -101,14 +102,14 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
     goes_on = f"`{kept}` keeps the run; `{again} --resume` goes on with it"
     keep = simulation.Checkpoint(kept, asked.resume, told=lambda sentence: err.print(escape(sentence)))
     try:
-        with _ended_by_sigterm(), demo.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch:
+        with _ended_by_sigterm(), day.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch:
             played = simulation.play(loaded, watch, keep)
     except KeyboardInterrupt as e:
         raise Stopped(goes_on if kept.is_file() else f"nothing was written; `{again}` plays the same again") from e
     closing = played.closing()
     try:
         if asked.series is not None:
-            measuring.write_atomic(asked.series, played.series_csv())
+            writing.write_atomic(asked.series, played.series_csv())
         if asked.report is not None or asked.figure is not None:
             from sunseal.report import plots
             from sunseal.report import scenario as reporting
@@ -116,14 +117,14 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
             if asked.figure is not None:
                 plots.day_file(reporting.day_of(played), asked.figure, played.record["scenario"])
             if asked.report is not None:
-                measuring.write_atomic(asked.report, reporting.scenario_page(played, closing))
+                writing.write_atomic(asked.report, reporting.scenario_page(played, closing))
     except OSError as e:
         where = os.fsdecode(e.filename) if e.filename else "the output"
         raise SunsealError(
             f"`{where}` cannot be written: {e.strerror or e}", hint=goes_on if kept.is_file() else None
         ) from e
     kept.unlink(missing_ok=True)
-    answer("simulate", as_json, lambda: closing, lambda: out.print(demo.closing_table(closing)))
+    answer("simulate", as_json, lambda: closing, lambda: out.print(closing_table(closing)))
     if (never := played.never_ran()) is not None:
         err.print(escape(never))
         raise typer.Exit(1)
@@ -169,15 +170,16 @@ def demo_command(
     as_json: Json = False,
 ) -> None:
     """Run one day of a node against the real server, and write the report."""
-    from sunseal import demo
+    from sunseal.cli import day
+    from sunseal.report.closing import closing_table
 
     if scenario and board != boards.DEFAULT_BOARD:
         raise SunsealError("--scenario names its board itself; leave out --board")
-    result = demo.run(folder, seed=seed, scenario=scenario, console=err.console, quiet=as_json, board=board)
+    result = day.run(folder, seed=seed, scenario=scenario, console=err.console, quiet=as_json, board=board)
     if as_json:
         print_json("demo", result)
     else:
-        out.print(demo.closing_table(result))
+        out.print(closing_table(result))
         out.print(f"report: {folder / 'report.html'}")
     if result["verified"] == 0 or any(a["verdict"] == 0 for a in result["intruder"]):
         raise typer.Exit(1)

@@ -13,9 +13,9 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
 
-from sunseal.asking import Fields, Option
 from sunseal.cli import completion
 from sunseal.errors import SunsealError
+from sunseal.requests.asking import Fields, Option
 
 NOTHING = inspect.Parameter.empty
 
@@ -38,7 +38,7 @@ def given_of(group: Any) -> list[str]:
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of each request that it takes (`sunseal.asking`), in the order of its parameters.
+    """Give a command the options of each request that it takes (`requests.asking`), in the order of its parameters.
 
     Another parameter is annotated by an `Option`, or by what Typer shall know of it.
     """

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from sunseal import requests, units
+from sunseal import requests
+from sunseal.catalog import units
 from sunseal.cli.console import Output, answer, out, print_json, report
 from sunseal.cli.spread import spread
 from sunseal.harvest.light import low_light_text
 from sunseal.measurement import switching
 
 if TYPE_CHECKING:
-    from sunseal.citing import Citations
+    from sunseal.catalog.citing import Citations
     from sunseal.measurement.switching import Between
     from sunseal.planner.asleep import Asleep
     from sunseal.planner.lifetime import Lifetime
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 @spread
 def size_command(asked: requests.Size, output: Output) -> None:
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), then play the node through a typical year."""
-    from sunseal import api
+    from sunseal.api import planning
 
-    sized = api.size(**vars(asked))
+    sized = planning.size(**vars(asked))
     output.draw(lambda: report("drawings").main(sized), lambda: report("planner_pages").page_of(sized))
     answer("size", output.as_json, sized.to_dict, lambda: _show_sized(sized))
 
@@ -80,9 +81,9 @@ def _show_unread(table: Table, rests_on: Citations) -> None:
 @spread
 def lifetime_command(asked: requests.Life, output: Output) -> None:
     """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4)."""
-    from sunseal import api
+    from sunseal.api import planning
 
-    found = api.lifetime(**vars(asked))
+    found = planning.lifetime(**vars(asked))
     output.draw(lambda: report("drawings").main(found), lambda: report("planner_pages").page_of(found))
     if output.as_json:
         print_json("lifetime", found.to_dict())

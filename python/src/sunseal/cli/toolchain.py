@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.cli import progress
 from sunseal.errors import unknown
 

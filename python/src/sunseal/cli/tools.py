@@ -10,20 +10,20 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards
+from sunseal.answers import writing
+from sunseal.catalog import boards
 from sunseal.cli.console import Json, VerdictFiles, err, judge, out, print_json
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
-    from sunseal.doctor import Finding
+    from sunseal.kit.doctor import Finding
 
 
 @spread
 def doctor_command(files: VerdictFiles, as_json: Json = False) -> None:
     """Say which tools are there, which are missing, and how to get them; exit status 1 if the demo lacks one."""
-    from sunseal import doctor
+    from sunseal.kit import doctor
 
     findings = doctor.examine()
     told = lambda: [vars(f) for f in findings]  # noqa: E731
@@ -31,7 +31,7 @@ def doctor_command(files: VerdictFiles, as_json: Json = False) -> None:
 
 
 def _show_tools(findings: list[Finding]) -> None:
-    from sunseal import doctor
+    from sunseal.kit import doctor
 
     for f in findings:
         if f.ok:
@@ -74,7 +74,7 @@ def bench_command(
     with contextlib.nullcontext() if as_json else err.status("measuring"):
         rows = [row for name in ((part, "year", "fleet") if page else (part,)) for row in bench.run(name)]
     if page:
-        measuring.write_atomic(boards.home() / bench_loop.PAGE, bench_loop.page(rows))
+        writing.write_atomic(boards.home() / bench_loop.PAGE, bench_loop.page(rows))
     if as_json:
         print_json("bench", rows)
         return
@@ -91,7 +91,7 @@ def _crypto_page(check: bool) -> None:
     with err.status("measuring") as status:
         page = crypto_table.page(lambda what: status.update(f"measuring {escape(what)}"))
     if not check:
-        measuring.write_atomic(path, page)
+        writing.write_atomic(path, page)
         out.print(f"wrote {crypto_table.PATH}")
         return
     written = path.read_text(encoding="utf-8") if path.is_file() else ""

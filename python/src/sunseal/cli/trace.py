@@ -14,12 +14,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from sunseal import boards, units
-from sunseal.asking import BOARD, FREQ, POWER, VARIANT, Option, asked, quantity, request
+from sunseal.catalog import boards, units
 from sunseal.cli.console import Figure, Json, VerdictFiles, err, facts_table, judge, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
 from sunseal.requests import Bench, Trigger, tolerances
+from sunseal.requests.asking import BOARD, FREQ, POWER, VARIANT, Option, asked, quantity, request
 
 if TYPE_CHECKING:
     from sunseal.harvest.harvested import Harvested

@@ -11,7 +11,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import requests, units
+from sunseal import requests
+from sunseal.catalog import units
 from sunseal.cli.console import Output, answer, err, out, report
 from sunseal.cli.spread import spread
 
@@ -43,10 +44,10 @@ def tune_command(
     output: Output,
 ) -> None:
     """Find the voltage, clock, board and algorithm within bounds (Mane 2014, chapter 5), over all curves at once."""
-    from sunseal import api
+    from sunseal.api import planning
 
     with weighing(output.as_json) as asked.progress:
-        tuned = api.tune(**vars(asked))
+        tuned = planning.tune(**vars(asked))
     output.draw(lambda: report("drawings").front(tuned), lambda: report("planner_pages").tuned(tuned))
     answer("tune", output.as_json, tuned.to_dict, lambda: _show(tuned, rows), 1 if tuned.best is None else 0)
 

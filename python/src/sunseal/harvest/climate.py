@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.harvest.harvested import Harvested
 from sunseal.harvest.light import DARK_W_M2, MODEL, Panel, low_light_of, low_light_text, plane_of

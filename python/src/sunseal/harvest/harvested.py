@@ -15,11 +15,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
 from sunseal.trace.binaries import shepherd_data
 from sunseal.trace.model import BLOCK_SAMPLES, Array
 from sunseal.trace.writers import whole
-from sunseal.units import show
 
 POINTS = 64
 """Voltages of the grid on which curves are put."""

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sunseal import boards
+from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.kit import registers
 

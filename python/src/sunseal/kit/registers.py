@@ -9,9 +9,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from sunseal import boards
-from sunseal.abi import architecture
-from sunseal.boards import device
+from sunseal.catalog import boards
+from sunseal.catalog.boards import architecture, device
 from sunseal.errors import SunsealError
 from sunseal.kit import chips, maker_headers
 from sunseal.kit.chips import Block, Register

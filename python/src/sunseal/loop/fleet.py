@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sunseal import _engine, boards, places
-from sunseal.cluster import connected
+from sunseal import _engine
+from sunseal.answers import writing
+from sunseal.catalog import boards, citing, places
 from sunseal.errors import Stopped, SunsealError, unknown
 from sunseal.harvest import light as harvest
 from sunseal.loop import simulation
+from sunseal.loop.cluster import connected
 from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
@@ -138,7 +140,7 @@ def profile_of(scenario: _engine.Scenario) -> NodeProfile:
         return NodeProfile.from_dict(json.loads(path.read_text(encoding="utf-8")))
     found = _measured(told, image)
     with suppress(OSError):
-        measuring.write_atomic(path, json.dumps(found.to_dict(), indent=1))
+        writing.write_atomic(path, json.dumps(found.to_dict(), indent=1))
     return found
 
 
@@ -602,7 +604,7 @@ def _claim(fleet: Fleet, folder: Path) -> None:
         "profiles": [p.to_dict() for p in fleet.profiles],
         "engine": _engine.VERSION,
     }
-    measuring.write_atomic(mark, json.dumps(told, indent=1) + "\n")
+    writing.write_atomic(mark, json.dumps(told, indent=1) + "\n")
 
 
 def _write(rows: pd.DataFrame, path: Path) -> None:
@@ -610,7 +612,7 @@ def _write(rows: pd.DataFrame, path: Path) -> None:
     piece = io.BytesIO()
     rows.to_parquet(piece, index=False)
     try:
-        measuring.write_atomic(path, piece.getvalue())
+        writing.write_atomic(path, piece.getvalue())
     except OSError as e:
         raise SunsealError(
             f"`{path}` cannot be written: {e.strerror or e}", hint="make room; the same command goes on"
@@ -684,3 +686,26 @@ def summary(rows: pd.DataFrame) -> dict[str, Any]:
         "curtailed_share": float(rows.curtailed_j.sum() / rows.panel_j.sum()) if rows.panel_j.sum() > 0 else None,
         "energy_balance_rel_max": float(rows.balance_rel.abs().max()),
     }
+
+
+@dataclass(frozen=True)
+class FleetRun:
+    """A fleet that was played: a row a node."""
+
+    fleet: Fleet
+    rows: pd.DataFrame
+    """One row a node, SI base units, unit last."""
+
+    def frame(self) -> pd.DataFrame:
+        """Return the rows as a frame."""
+        return self.rows
+
+    def summary(self) -> dict[str, Any]:
+        """Return shares and quantiles over the fleet: what `sunseal fleet --json` prints."""
+        low_light = self.fleet.provenance.get("low_light")
+        return {**summary(self.rows), **({"low_light": low_light} if low_light else {})}
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind board, parts, coefficients and light."""
+        told = simulation.facts(self.fleet.scenario)
+        return citing.of_scenario(told) + citing.of(climate=self.fleet.provenance)

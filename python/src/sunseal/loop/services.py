@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sunseal.doctor import server_path
 from sunseal.errors import SunsealError
+from sunseal.kit.doctor import server_path
 
 TIMEOUT_S = 30.0
 REPORT_KIND = 4

@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coprocessor, part_files, places
+from sunseal import _engine
+from sunseal.catalog import boards, citing, coprocessor, part_files, places, power_sets
+from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
+from sunseal.machine import devices
+from sunseal.machine.machine import Machine
 from sunseal.measurement import measuring, oracle, switching
-from sunseal.units import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,13 +279,12 @@ def play(
 
 
 def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None, reading: int) -> Played:
-    from sunseal import devices
 
     told = facts(scenario)
     for bus in ("i2c", "spi"):
         if scenario.folder is not None and bus in told:
             told[bus] = [devices.from_folder(text, scenario.folder) for text in told[bus]]
-    on_buses = devices.of_scenario(told)
+    on_buses = _on_buses(told)
     switches = {f"{part}.{key}": value for part, own in told.get("wires", {}).items() for key, value in own.items()}
     coprocessor.ready(told["board"], tuple(switches.items()))
     light = sunlight(told, reading)
@@ -343,8 +345,8 @@ def duty_scenario(
         raise SunsealError(
             f"the period is {period_s:g} s; the program counts whole seconds, from 0 (no pause) to {PERIOD_MAX_S}"
         )
-    weights = measuring.PowerSet(power, board)
-    freq_hz, vcc_v = measuring.operating_point(weights, freq_hz, vcc_v)
+    weights = power_sets.PowerSet(power, board)
+    freq_hz, vcc_v = power_sets.operating_point(weights, freq_hz, vcc_v)
     measuring.only_as_wired(board, weights, freq_hz)
     weights.inner.check(freq_hz, vcc_v)
     fed = oracle.trial(work).fed if fed is None else fed
@@ -354,7 +356,7 @@ def duty_scenario(
         "duty_period_s": int(period_s),
         "duty_mclk_khz": freq_hz // 1000,
     }
-    if waits := measuring.wait_states(weights, freq_hz, vcc_v):
+    if waits := power_sets.wait_states(weights, freq_hz, vcc_v):
         write["bench_wait_states"] = waits
     if coprocessor.fitted(board):
         if switched_off is None:
@@ -381,7 +383,7 @@ def duty_scenario(
     return _engine.Scenario.from_json(json.dumps(told))
 
 
-def _stopping(supply: dict[str, Any], weights: measuring.PowerSet, freq_hz: int) -> dict[str, Any]:
+def _stopping(supply: dict[str, Any], weights: power_sets.PowerSet, freq_hz: int) -> dict[str, Any]:
     """Stop a node whose store is its rail below what its clock needs, as a supervisor would stop it."""
     direct = supply.get("output", "direct") == "direct" and "harvester" not in supply
     if not direct or "v_cut_v" in supply or "supply" in boards.board(weights.board.name):
@@ -427,3 +429,21 @@ def duty(played: Played) -> Duty:
     trial = oracle.trial(work)
     right = failed == 0 and trial.right(symbols["bench_output"][: trial.output_bytes]) is not False
     return Duty(name, operations, failed, right, freq_hz)
+
+
+OnBus = tuple[str, str, object, list[int], str | None, dict[str, float]]
+"""A device as the engine's closed loop takes it: name, interface, itself, addresses, select pin, amperes by state."""
+
+
+def _on_buses(scenario: Mapping[str, Any]) -> list[OnBus]:
+    """Make the devices that a scenario names; their files are named from the working directory."""
+    listed = [(bus, text) for bus in ("i2c", "spi") for text in scenario.get(bus, ())]
+    if not listed:
+        return []
+    # A machine that never runs: it knows the board's buses, and refuses what cannot be on them.
+    trial = Machine(scenario["board"])
+    if (vcc_v := scenario["power"].get("vcc_v")) is not None:
+        trial.vcc_v = vcc_v
+    for bus, text in listed:
+        devices.put(trial, bus, text, what=bus)
+    return [(*wired, dict(getattr(wired[2], "current_a", {}))) for wired in trial.wired]

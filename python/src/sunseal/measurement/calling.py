@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from sunseal import abi, boards, coprocessor
 from sunseal._engine import EngineError
+from sunseal.catalog import boards, coprocessor, power_sets
 from sunseal.errors import SunsealError
-from sunseal.machine import Argument, Machine
+from sunseal.machine import abi
+from sunseal.machine.machine import Argument, Machine
+from sunseal.machine.variables import Parameter, Prototype
 from sunseal.measurement import measuring
-from sunseal.variables import Parameter, Prototype
+from sunseal.requests.measuring import Timing
 
 if TYPE_CHECKING:
-    from sunseal.machine import Number
+    from sunseal.machine.machine import Number
 
 REPEAT_MAX = 1_000_000
 
@@ -80,7 +82,7 @@ def measure_calls(
     freq_hz: int | None = None,
     vcc_v: float | None = None,
     power: str = boards.DEFAULT_POWER,
-    timing: measuring.Timing | None = None,
+    timing: Timing | None = None,
     adc_v: Mapping[int, float] | None = None,
     allow: Sequence[str] = (),
 ) -> Calls:
@@ -98,7 +100,7 @@ def measure_calls(
     if not 1 <= repeat <= REPEAT_MAX:
         raise SunsealError(f"{repeat} repetitions cannot be measured: give 1 to {REPEAT_MAX:,}")
     program = measuring.own(elf, board, None, adc_v)
-    weights = measuring.PowerSet(power, board, allow)
+    weights = power_sets.PowerSet(power, board, allow)
     switches = {**(timing or {}), **dict.fromkeys(allow, True)}
     machine = Machine(board, program.image, timing=switches, adc_v=adc_v)
     name, arguments = _parse(call)
@@ -124,10 +126,10 @@ def measure_calls(
         supply_v = measuring.own_vcc(weights, counts, vcc_v)
         measuring.own_clock(program, counts, freq_hz)
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), supply_v)
-        whole = measuring.with_coprocessor(point, board, counts)
+        whole = power_sets.with_coprocessor(point, board, counts)
         calls.append(Call(counts.cycles, whole.time_s, *whole.energy_j, value))
-        unchecked.update(measuring.used(point.unchecked, point))
-        assumed.update(measuring.used(point.assumed, point))
+        unchecked.update(power_sets.used(point.unchecked, point))
+        assumed.update(power_sets.used(point.assumed, point))
         for hz, _, cycles in counts.clocks():
             clocks[hz] = clocks.get(hz, 0) + cycles
     if not calls:
@@ -137,7 +139,7 @@ def measure_calls(
         call=call,
         board=board,
         vcc_v=supply_v,
-        freq_hz=max(clocks, key=lambda hz: clocks[hz], default=measuring.DEFAULT_FREQ_HZ),
+        freq_hz=max(clocks, key=lambda hz: clocks[hz], default=power_sets.DEFAULT_FREQ_HZ),
         power_set=weights.name,
         calls=tuple(calls),
         typed=prototype is not None,

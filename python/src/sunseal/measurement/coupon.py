@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from sunseal import _engine, boards, requests
-from sunseal.asking import answers
+from sunseal import _engine, requests
+from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import coupon_store, measuring, oracle
 from sunseal.measurement.costs import Cost
+from sunseal.requests.asking import answers
 
 PAPER_POWER, PAPER_VCC_V = "suslowicz2017", 3.0
 """Fitted to the LaunchPads' rail, which the paper's joules are of."""
@@ -215,7 +216,7 @@ def _priced(
     name: str, board: str, variant: tuple[str, ...], power: str, vcc_v: float | None, message_bytes: int | None
 ) -> tuple[Cost, int, float, str, Mapping[str, float]]:
     """Weigh a workload as it ran; return its cost, clock, supply, power set, and joules by state and event."""
-    weights = measuring.PowerSet(power, board)
+    weights = power_sets.PowerSet(power, board)
     program = measuring.builtin(name, board, boards.variant(variant, board))
     counts, valid = measuring.run(program, board)
     if valid is False:
@@ -229,7 +230,7 @@ def _priced(
         if counts.status != oracle.STATUS_OK:
             raise SunsealError(f"`{name}` takes no message of {message_bytes} bytes on {board}")
     clock_hz = _clock(counts, work)
-    vcc_v = measuring.operating_point(weights, None, vcc_v)[1]
+    vcc_v = power_sets.operating_point(weights, None, vcc_v)[1]
     point = weights.inner.weigh_as_run(counts, vcc_v)
     return Cost(counts.cycles, point.time_s, point.energy_j), clock_hz, vcc_v, weights.name, point.by_state_j
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from sunseal import abi, boards
 from sunseal._engine import EngineError
+from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine
+from sunseal.machine import abi
+from sunseal.machine.machine import Machine
 from sunseal.measurement import measuring
 from sunseal.measurement.costs import Cost
 
@@ -27,8 +28,8 @@ def parts(workload: str, board: str, variant: tuple[str, ...], power: str, vcc_v
     `burn` gives the coupon a number and `write` keeps it; `claim`, `pass` (which reads and checks the payload, and
     wipes it on FRAM) and `wipe` are those of a use, or `use` is all three in one.
     """
-    weights = measuring.PowerSet(power, board)
-    volts = measuring.operating_point(weights, None, vcc_v)[1]
+    weights = power_sets.PowerSet(power, board)
+    volts = power_sets.operating_point(weights, None, vcc_v)[1]
     machine = measuring.fed(workload, board, boards.variant(variant, board))
 
     def spent() -> Cost:

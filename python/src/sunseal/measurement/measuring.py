@@ -6,34 +6,28 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
-import os
 import struct
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from sunseal import _engine, boards, citing, coprocessor, images, places, requests
-from sunseal.asking import answers, switches_of
+from sunseal import _engine, requests
+from sunseal.answers import writing
+from sunseal.catalog import boards, citing, coprocessor, power_sets
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine, timing_pairs
+from sunseal.machine import images
+from sunseal.machine.machine import Machine, timing_pairs
 from sunseal.measurement import oracle
+from sunseal.requests.asking import answers, switches_of
+from sunseal.requests.measuring import Progress, Timing
 
-DEFAULT_FREQ_HZ = 8_000_000
-"""Clock where the board's crystal does not say otherwise."""
-DEFAULT_VCC_V = 2.2
 CYCLES_MAX = 4_000_000_000
 """Cycles behind which a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
 
 CLOCK_GRACE = 0.005
 """A clock of 8 MHz may be set up as 8.0x: what the engine allows too."""
-
-Progress = Callable[[int], None]
-Timing = Mapping[str, str | bool | int]
-"""Switches of the core's timing, by the names of docs/accuracy.md, with their values."""
 
 
 @dataclass(frozen=True)
@@ -86,42 +80,6 @@ class Measurement:
         return fields
 
 
-class PowerSet:
-    """A set of coefficients, named by the document it comes from."""
-
-    def __init__(self, name: str, board: str = boards.DEFAULT_BOARD, allow: Sequence[str] = ()) -> None:
-        """Load the set `name`, with or without the device in front, for a board's device; see `--allow`."""
-        self.board = _board(board)
-        path = boards.power_set_path(name, self.board.device)
-        device = _device_path(self.board.device)
-        self.inner = _engine.PowerSet(boards.library(), path.stem, str(device), "overclock" in allow)
-        self.name = self.inner.name
-
-    @cached_property
-    def facts(self) -> dict[str, Any]:
-        """Facts of the device's file, read where they are asked for: to price a count takes none of it."""
-        return boards.read_toml(_device_path(self.board.device))
-
-    def cite(self) -> list[str]:
-        """Return the documents behind the coefficients."""
-        return list(self.inner.cite())
-
-
-def _board(name: str) -> _engine.Board:
-    return boards.load(name)
-
-
-def only_clock_hz(board: _engine.Board) -> int | None:
-    """Return the one clock that a board's programs run at: its crystal's, or what they set up beside a coprocessor."""
-    if board.clock_hz is not None:
-        return board.clock_hz
-    return DEFAULT_FREQ_HZ if coprocessor.fitted(board.name) else None
-
-
-def _device_path(device: str) -> Path:
-    return boards.home() / "data" / "devices" / f"{device}.toml"
-
-
 @dataclass(frozen=True)
 class Program:
     """Program that is run, and the two points between which it is measured."""
@@ -148,7 +106,7 @@ def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, s
     """Load the bench program of a workload."""
     known = boards.workload(workload) if isinstance(workload, str) else workload
     path = boards.firmware_path(board, dict(variant), f"bench-{known.program}")
-    beside_fpga = bool(coprocessor.fitted(board)) and _board(board).clock_hz is None  # `only_clock_hz`
+    beside_fpga = bool(coprocessor.fitted(board)) and boards.load(board).clock_hz is None  # `power_sets.only_clock_hz`
     return Program(
         known.name, path.read_bytes(), None, known, coprocessor.wires(board, variant), beside_fpga=beside_fpga
     )
@@ -156,7 +114,7 @@ def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, s
 
 def own(elf: Path, board: str, window: tuple[str, str] | None, adc_v: Mapping[int, float] | None = None) -> Program:
     """Load the user's program."""
-    image = images.read(elf, _board(board).device)
+    image = images.read(elf, boards.load(board).device)
     return Program(elf.name, image, window, None, adc_v=tuple(sorted((adc_v or {}).items())))
 
 
@@ -175,7 +133,7 @@ def run(
     program: Program, board: str, progress: Progress | None = None, timing: Timing | None = None
 ) -> tuple[_engine.Counts, bool | None]:
     """Count one run of a program, from the cache if this very run was made before."""
-    device = _device_path(_board(board).device)
+    device = boards.device_path(boards.load(board).device)
     work = program.workload
     if work is None:
         return _counted(program, board, device, None, 0, progress, timing), None
@@ -190,32 +148,19 @@ def run(
 
 def count(program: Program, board: str, fed: bytes) -> _engine.Counts:
     """Count one run of a workload's program with an input of one's own, whose output nobody judges."""
-    return _counted(program, board, _device_path(_board(board).device), fed, 0, None)
+    return _counted(program, board, boards.device_path(boards.load(board).device), fed, 0, None)
 
 
-def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
-    """Return the wait states that the board's program memory needs at a clock."""
-    facts, vcore = weights.facts, weights.inner.check(freq_hz, vcc_v)
-    # A clock above the fastest, run by permission, has that one's.
-    freq_hz = min(freq_hz, max(hz for hz, _, _ in weights.inner.levels()))
-    if "fram" in facts:
-        # Half a percent of grace, as the engine gives it: a clock of 16 MHz may be set up as 16.0x.
-        return math.ceil(freq_hz / (float(facts["fram"]["access_max_MHz"]) * 1.005e6)) - 1
-    limits: list[float] = facts.get("flash", {}).get(f"normal_read_vcore{vcore}_MHz", [math.inf])
-    enough = [freq_hz <= limit * 1e6 for limit in limits[:-1]]
-    return [*enough, True].index(True)  # a clock above the last, run by permission, has that one's
-
-
-def at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
+def at_clock(program: Program, weights: power_sets.PowerSet, freq_hz: int, vcc_v: float) -> Program:
     """Write the wait states of a clock into a workload's image; a program of the user's own sets its own."""
-    as_set_up = program.beside_fpga and freq_hz == DEFAULT_FREQ_HZ
+    as_set_up = program.beside_fpga and freq_hz == power_sets.DEFAULT_FREQ_HZ
     if program.workload is not None and program.own_clock and not as_set_up:
         raise SunsealError(
             f"`{program.label}` sets up its own clock and takes as long as its oscillator says, so it has no price at "
             "another clock",
             hint=f"`sunseal measure {program.label}` without a clock prices it as it runs",
         )
-    waits = wait_states(weights, freq_hz, vcc_v)
+    waits = power_sets.wait_states(weights, freq_hz, vcc_v)
     if waits == 0 or program.workload is None:
         return program
     at = file_offset(program.image, "bench_wait_states")
@@ -254,14 +199,14 @@ def measure(to: requests.Measure) -> Measurement:
     """
     program, label = _choose(to)
     board, freq_hz, vcc_v = to.board, to.freq_hz, to.vcc_v
-    weights = PowerSet(to.power, board, to.allow)
+    weights = power_sets.PowerSet(to.power, board, to.allow)
     if program.own_clock:
         counts, valid = run(program, board, to.progress, switches_of(to))
         vcc_v = own_vcc(weights, counts, vcc_v)
         freq_hz = own_clock(program, counts, freq_hz)
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v)
     else:
-        freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
+        freq_hz, vcc_v = power_sets.operating_point(weights, freq_hz, vcc_v)
         only_as_wired(board, weights, freq_hz)
         counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, to.progress, switches_of(to))
         point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
@@ -281,16 +226,16 @@ def measure(to: requests.Measure) -> Measurement:
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
 
 
-def _above(weights: PowerSet, freq_hz: int, vcc_v: float) -> str:
+def _above(weights: power_sets.PowerSet, freq_hz: int, vcc_v: float) -> str:
     return (
         f"{_mhz(freq_hz)} is above the {_mhz(weights.inner.freq_max_hz(vcc_v))} that the data sheet allows at "
         f"{vcc_v:g} V, and priced as asked for: a part may fail there, and no printed current speaks for it"
     )
 
 
-def only_as_wired(board: str, weights: PowerSet, freq_hz: int | None) -> None:
+def only_as_wired(board: str, weights: power_sets.PowerSet, freq_hz: int | None) -> None:
     """Refuse another clock of a mote with a coprocessor: its cycles beside the coprocessor's clock would be others."""
-    only_hz = only_clock_hz(weights.board)
+    only_hz = power_sets.only_clock_hz(weights.board)
     if only_hz is not None and coprocessor.fitted(board) and freq_hz != only_hz:
         raise SunsealError(
             f"{board} has a coprocessor with a clock of its own, so a run cannot be priced at another clock than the "
@@ -325,7 +270,7 @@ def own_clock(program: Program, counts: _engine.Counts, asked_hz: int | None) ->
     """Return the clock that a program of the user's own runs at between its marks; refuse another."""
     clocks = counts.clocks()
     if not clocks:  # asleep from mark to mark
-        return asked_hz or DEFAULT_FREQ_HZ
+        return asked_hz or power_sets.DEFAULT_FREQ_HZ
     own_hz = clocks[0][0]
     if asked_hz is None or abs(asked_hz - own_hz) <= CLOCK_GRACE * own_hz:
         return own_hz
@@ -338,26 +283,15 @@ def own_clock(program: Program, counts: _engine.Counts, asked_hz: int | None) ->
     )
 
 
-def own_vcc(weights: PowerSet, counts: _engine.Counts, vcc_v: float | None) -> float:
+def own_vcc(weights: power_sets.PowerSet, counts: _engine.Counts, vcc_v: float | None) -> float:
     """Return the supply for a program of the user's own: the default where its clock allows that, else the board's."""
-    _, default_v = operating_point(weights, DEFAULT_FREQ_HZ, vcc_v)
+    _, default_v = power_sets.operating_point(weights, power_sets.DEFAULT_FREQ_HZ, vcc_v)
     fastest = max((hz for hz, _, _ in counts.clocks()), default=0)
     enough = fastest <= weights.inner.freq_max_hz(default_v) * (1 + CLOCK_GRACE)
     return default_v if vcc_v is not None or enough else weights.board.vcc_v
 
 
-def operating_point(weights: PowerSet, freq_hz: int | None, vcc_v: float | None) -> tuple[int, float]:
-    """Fill in what was not asked for: the board's crystal, or 8 MHz (where its supply does not allow that, as
-    many whole megahertz as it does), and the board's supply (on the default board 2.2 V, the thesis's lowest
-    for that clock)."""
-    board = weights.board
-    lowest = DEFAULT_VCC_V if board.name == boards.DEFAULT_BOARD else board.vcc_v
-    vcc_v = lowest if vcc_v is None else vcc_v
-    fastest = weights.inner.freq_max_hz(vcc_v) // 1_000_000 * 1_000_000 or DEFAULT_FREQ_HZ
-    return freq_hz or board.clock_hz or min(DEFAULT_FREQ_HZ, fastest), vcc_v
-
-
-def _unit_reading(weights: PowerSet, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> dict[str, float]:
+def _unit_reading(weights: power_sets.PowerSet, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> dict[str, float]:
     reading = weights.inner.unit_reading(counts, freq_hz, vcc_v)
     names = "shunt_ohm adc_bits vref_v sample_rate_hz samples clipped energy_j cycles error_j bound_j".split()
     return {name: getattr(reading, name) for name in names}
@@ -370,20 +304,22 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
     a coprocessor, whose supplies have voltages of their own and count the same at each of the mote's."""
     program, _ = _choose(to)
     board, voltages_v = to.board, to.voltages_v
-    weights = PowerSet(to.power, board, to.allow)
+    weights = power_sets.PowerSet(to.power, board, to.allow)
     wired_hz = weights.board.clock_hz if coprocessor.fitted(board) else None
     for vcc_v in voltages_v:
         weights.inner.check(wired_hz or 1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     if program.own_clock:
         counts, _ = run(program, board, to.progress, switches_of(to))
         own_hz = own_clock(program, counts, None)
-        legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
+        legal = [
+            v for v in power_sets.curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)
+        ]
         return [
             _point(own_hz, vcc_v, counts, weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v), board)
             for vcc_v in voltages_v or legal
         ]
     points = []
-    for vcc_v in voltages_v or curve_voltages(weights):
+    for vcc_v in voltages_v or power_sets.curve_voltages(weights):
         fastest_hz = weights.inner.freq_max_hz(vcc_v)
         whole_hz = range(1_000_000, fastest_hz + 1, 1_000_000)
         for freq_hz in whole_hz if wired_hz is None else [wired_hz] if wired_hz <= fastest_hz else []:
@@ -396,39 +332,9 @@ def curve(to: requests.Curve) -> list[dict[str, Any]]:
     return points
 
 
-@dataclass(frozen=True)
-class Weighed:
-    """Cost of a run at an operating point, its coprocessor's supplies included."""
-
-    time_s: float
-    energy_j: tuple[float, float, float]
-    """Typical, lowest and highest coefficient."""
-
-
-def weighed(weights: PowerSet, board: str, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> Weighed:
-    """Weigh a run of a board whole: the chip at a clock and a voltage, a coprocessor on its own supplies."""
-    mote = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
-    return with_coprocessor(mote, board, counts)
-
-
-def with_coprocessor(mote: _engine.Weighed, board: str, counts: _engine.Counts) -> Weighed:
-    """Add what a board's coprocessor took, if it has one, to what the chip alone did."""
-    joules = mote.energy_j, mote.energy_low_j, mote.energy_high_j
-    price = coprocessor.price(board, counts)
-    if price is not None:
-        own = price["energy_j"], price["energy_low_j"], price["energy_high_j"]
-        joules = (joules[0] + own[0], joules[1] + own[1], joules[2] + own[2])
-    return Weighed(mote.time_s, joules)
-
-
-def used(names: list[str], point: _engine.Weighed) -> tuple[str, ...]:
-    """Sort out states and events that weighed something: an event by its own name, and with its component."""
-    return tuple(sorted(n for n in names if point.by_state_j.get(n, 1.0) > 0))
-
-
 def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, mote: _engine.Weighed, board: str) -> dict[str, Any]:
     names = ("energy_j", "energy_low_j", "energy_high_j")
-    joules = dict(zip(names, with_coprocessor(mote, board, counts).energy_j, strict=True))
+    joules = dict(zip(names, power_sets.with_coprocessor(mote, board, counts).energy_j, strict=True))
     return {
         "freq_hz": freq_hz,
         "vcc_v": vcc_v,
@@ -440,28 +346,12 @@ def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, mote: _engine.Wei
     }
 
 
-def curve_voltages(weights: PowerSet) -> list[float]:
-    """Return each level's lowest voltage at which the chip also starts, and Mane's 2.7 V."""
-    start_v = starts_from_v(weights.board.name)
-    return sorted({*(max(v, start_v) for _, v, _ in weights.inner.levels()), 2.7})
-
-
-@places.cached
-def starts_from_v(board: str) -> float:
-    """Return the supply from which a board's chip starts, where that is more than it runs at.
-
-    An FR5994's SVSH is on after a reset and lets go at its rising level.
-    """
-    device = boards.device(boards.board(board)["device"])
-    return float(device.get("svs", {}).get("rising_V", 0.0))
-
-
 @answers(requests.Operation)
 def profile(to: requests.Operation) -> dict[str, int]:
     """Return folded stacks (`outer;inner`) and the cycles spent in each."""
     program, _ = _choose(to)
     work = program.workload
-    device = _device_path(_board(to.board).device)
+    device = boards.device_path(boards.load(to.board).device)
     coprocessor.ready(to.board, program.wires)
     return _engine.profile(
         boards.load(to.board),
@@ -510,7 +400,7 @@ def _weighed(
     variant: str,
     counts: _engine.Counts,
     valid: bool | None,
-    weights: PowerSet,
+    weights: power_sets.PowerSet,
     freq_hz: int,
     vcc_v: float,
     point: _engine.Weighed,
@@ -537,8 +427,8 @@ def _weighed(
         power_set=weights.name,
         result_valid=valid,
         uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
-        unchecked=used(point.unchecked, point),
-        assumed=used(point.assumed, point),
+        unchecked=power_sets.used(point.unchecked, point),
+        assumed=power_sets.used(point.assumed, point),
         lints=lints,
         memory_path=weights.facts.get("memory_path", {}).get("unknown"),
     )
@@ -596,29 +486,5 @@ def _counted(
         list(program.adc_v),
     )
     with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
-        write_atomic(path, counts.to_json())
+        writing.write_atomic(path, counts.to_json())
     return counts
-
-
-@contextlib.contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write so that no one ever sees half of it, not even after Ctrl-C; an OSError names that file."""
-    handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=".sunseal.")
-    try:
-        with os.fdopen(handle, "w+b") as file:
-            yield file
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except OSError as e:
-        Path(name).unlink(missing_ok=True)
-        raise OSError(e.errno, e.strerror, str(path)) from e
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def write_atomic(path: Path, text: str | bytes) -> None:
-    """Write a file, and the folders above it, as `whole` does."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole(path) as out:
-        out.write(text.encode() if isinstance(text, str) else text)

@@ -26,8 +26,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from sunseal import _engine
-from sunseal.boards import Workload
-from sunseal.boards import algorithms as described
+from sunseal.catalog.boards import Workload
+from sunseal.catalog.boards import algorithms as described
 from sunseal.measurement import handshake, references
 
 MESSAGE = b"Sunseal bench: a short message of a sensor node, 64 bytes long.."

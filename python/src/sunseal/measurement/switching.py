@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sunseal import _engine, boards, coprocessor
+from sunseal import _engine
+from sunseal.catalog import boards, coprocessor, power_sets
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
@@ -108,8 +109,8 @@ def of(
     if not coprocessor.fitted(board):
         return None
     before, configured, started, waited = _counted(workload, board, variant, coprocessor.models_id(board))
-    weights = measuring.PowerSet(power, board)
-    freq_hz, vcc_v = measuring.operating_point(weights, None, vcc_v)
+    weights = power_sets.PowerSet(power, board)
+    freq_hz, vcc_v = power_sets.operating_point(weights, None, vcc_v)
     resting = _less(_energies(board, waited), _energies(board, started))
     wait_w = (resting[0] / WAITED_S, resting[1] / WAITED_S, resting[2] / WAITED_S)
     if before is None:

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sunseal import boards, places
+from sunseal.catalog import boards, places
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
-    from sunseal.published import Row
+    from sunseal.papers.published import Row
 
 _NUMBER = re.compile(r"-?\d[\d,_]*\.?\d*(?:[eE][+-]?\d+)?")
 _PRINTED = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:-\d+)?(?: ?[A-Za-z%][A-Za-z%/]*)?")

@@ -17,7 +17,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from sunseal import _engine, boards, places
+from sunseal import _engine
+from sunseal.catalog import boards, places
 from sunseal.errors import SunsealError
 from sunseal.papers.arithmetic import arithmetic
 
@@ -246,7 +247,7 @@ class _Asked:
     def one_level(self) -> bool:
         """Tell whether both clocks of a ratio run at one core voltage."""
         device = str(boards.board(self.board)["device"])
-        levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{device}.toml"))
+        levels = _engine.levels(str(boards.device_path(device)))
         clocks = [float(f) for _, f in self.points() if f is not None]
         return len({next((core for top, _, core in levels if f <= top), None) for f in clocks}) == 1
 

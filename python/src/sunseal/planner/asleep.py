@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sunseal import _engine, boards, places
+from sunseal import _engine
+from sunseal.catalog import boards, places
 from sunseal.errors import SunsealError
 from sunseal.planner import radio as radios
 

@@ -20,8 +20,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sunseal import boards, citing, places, requests
-from sunseal.asking import answers
+from sunseal import requests
+from sunseal.catalog import boards, citing, places
+from sunseal.catalog.units import show
 from sunseal.errors import SunsealError, unknown
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
@@ -29,7 +30,7 @@ from sunseal.measurement import coupon
 from sunseal.measurement.costs import Cost
 from sunseal.planner import asleep, plan_requirements
 from sunseal.planner import plan_supplies as supplies
-from sunseal.units import show
+from sunseal.requests.asking import answers
 
 LEAST = 1e-3
 """Coupons pay from so many more answers in time on, as a share of those asked for: fewer may be dusk's rounding."""

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import _engine, boards, part_files
+from sunseal import _engine
+from sunseal.catalog import boards, part_files
 from sunseal.errors import SunsealError, unknown
 from sunseal.planner.priced import Priced
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, switching
 
@@ -107,10 +108,10 @@ def _between(found: switching.Between | None) -> tuple[float, ...]:
     return found.start_s, found.start_awake_s, *found.start_j, *found.wait_w
 
 
-def clocks_hz(weights: measuring.PowerSet, vcc_v: float) -> list[int]:
+def clocks_hz(weights: power_sets.PowerSet, vcc_v: float) -> list[int]:
     """Return the clocks that a board can run at a voltage: the only one that it has, or each whole megahertz."""
     fastest = weights.inner.freq_max_hz(vcc_v)
-    only_hz = measuring.only_clock_hz(weights.board)
+    only_hz = power_sets.only_clock_hz(weights.board)
     if only_hz is not None:
         return [only_hz] if only_hz <= fastest else []
     return list(range(1_000_000, fastest + 1, 1_000_000))
@@ -130,7 +131,7 @@ def points(
     Raises `SunsealError` where a workload's result is wrong: its price would mean nothing.
     """
     rows: list[tuple[Any, ...]] = []
-    sets = {board: measuring.PowerSet(power, board) for board in sorted({o.board for o in chosen})}
+    sets = {board: power_sets.PowerSet(power, board) for board in sorted({o.board for o in chosen})}
     for vcc_v in voltages_v:
         if not any(clocks_hz(weights, vcc_v) for weights in sets.values()):
             raise SunsealError(
@@ -165,8 +166,8 @@ def points(
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
-def _everywhere(weights: measuring.PowerSet, voltages_v: Sequence[float]) -> list[tuple[float, int]]:
-    voltages = voltages_v or measuring.curve_voltages(weights)
+def _everywhere(weights: power_sets.PowerSet, voltages_v: Sequence[float]) -> list[tuple[float, int]]:
+    voltages = voltages_v or power_sets.curve_voltages(weights)
     return [(vcc_v, freq_hz) for vcc_v in voltages for freq_hz in clocks_hz(weights, vcc_v)]
 
 
@@ -180,7 +181,7 @@ class _Counted:
 
 def _count(
     operation: Operation,
-    weights: measuring.PowerSet,
+    weights: power_sets.PowerSet,
     places: Iterable[tuple[float, int]],
     heard: Callable[[int], None],
 ) -> _Counted:
@@ -188,7 +189,7 @@ def _count(
     found = _Counted(program, [])
     by_waits: dict[int, _engine.Counts] = {}
     for vcc_v, freq_hz in places:
-        waits = measuring.wait_states(weights, freq_hz, vcc_v)
+        waits = power_sets.wait_states(weights, freq_hz, vcc_v)
         if waits not in by_waits:
             counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, vcc_v), operation.board, heard)
             if valid is False:
@@ -198,10 +199,10 @@ def _count(
     return found
 
 
-def _rows(operation: Operation, weights: measuring.PowerSet, counted: _Counted) -> Iterator[tuple[Any, ...]]:
+def _rows(operation: Operation, weights: power_sets.PowerSet, counted: _Counted) -> Iterator[tuple[Any, ...]]:
     work, variant = operation.workload, boards.variant_text(dict(operation.variant))
     for vcc_v, freq_hz, waits, counts in counted.points:
-        weighed = measuring.weighed(weights, operation.board, counts, freq_hz, vcc_v)
+        weighed = power_sets.weighed(weights, operation.board, counts, freq_hz, vcc_v)
         between = switching.of(work.name, operation.board, operation.variant, vcc_v, weights.name)
         yield (
             work.name,

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import boards, citing, part_files, places, units
+from sunseal.catalog import boards, citing, part_files, places, power_sets, units
 from sunseal.harvest.light import AWAY
-from sunseal.measurement import measuring
 from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, surest, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
@@ -506,7 +505,7 @@ def _sources(everything: sweep.Field, configurations: Sequence[Configuration]) -
     if not pairs:
         pairs = [(b, s) for b in sorted(everything.table.board.unique()) for s in everything.supplies]
     for board in dict.fromkeys(b for b, _ in pairs):
-        sets, parts = [measuring.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board, wanted.radio)], []
+        sets, parts = [power_sets.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board, wanted.radio)], []
         facts: Any = boards.board(board)
         if wanted.radio is not None:
             parts.append(radios.of_board(board, wanted.radio).part)

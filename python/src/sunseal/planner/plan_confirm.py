@@ -19,7 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.answers import writing
+from sunseal.answers.verdicts import Finding, Verdict
+from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
@@ -28,7 +31,6 @@ from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio, sweep
 from sunseal.planner.plan import Configuration, Planned
 from sunseal.planner.years import play_trace, summed_profile
-from sunseal.verdicts import Finding, Verdict
 
 ROUNDS = 3
 """Periods that the longer of two runs has more; their difference is free of the start."""
@@ -153,7 +155,7 @@ def write(planned: Planned, chosen: Configuration, path: Path) -> list[Path]:
         told = json.loads(scenario(planned, chosen, i).to_json())
         told["firmware"] = os.path.relpath(told["firmware"], file.absolute().parent)
         head = f"# Written by `sunseal plan` for {chosen.name}: task `{name}`.\n"
-        measuring.write_atomic(file, head + toml(told))
+        writing.write_atomic(file, head + toml(told))
         written.append(file)
     return written
 
@@ -285,7 +287,7 @@ def _within(foretold: float) -> tuple[float, float]:
 def _foretold_cycles(chosen: Configuration, workload: str, size_bytes: int) -> float:
     """Return the cycles that the plan's price of an operation stands on."""
     row = chosen.row
-    weights = measuring.PowerSet(boards.DEFAULT_POWER, str(row["board"]))
+    weights = power_sets.PowerSet(boards.DEFAULT_POWER, str(row["board"]))
     variant = dict(pair.split("=") for pair in str(row["variant"]).split(",") if pair)
     program = measuring.builtin(workload, str(row["board"]), variant)
     placed = measuring.at_clock(program, weights, int(row["freq_hz"]), float(row["vcc_v"]))

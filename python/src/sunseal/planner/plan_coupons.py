@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import boards
+from sunseal.catalog import boards
+from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import coupon, measuring
@@ -27,7 +28,6 @@ from sunseal.planner import sweep
 from sunseal.planner.plan_requirements import Requirements
 from sunseal.planner.uncertainty import Swing
 from sunseal.planner.years import play_trace, summed_profile
-from sunseal.units import show
 
 LEAST = -0.9
 """Configurations whose energy margin is lower are not tried: coupons move energy in time and bring none."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sunseal import _engine, boards, places, units
+from sunseal import _engine
+from sunseal.catalog import boards, places, units
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import coupon
 from sunseal.planner import radio as radios

@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import _engine, boards, part_files, places
+from sunseal import _engine
+from sunseal.answers import writing
+from sunseal.catalog import boards, part_files, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import climate as indoor
 from sunseal.harvest import light as harvest
@@ -158,7 +160,7 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
     low, high = found.ends
     np.savez_compressed(packed, time_s=found.time_s, power_w=found.power_w, low=low, high=high, keys=keys, told=values)
     with suppress(OSError):  # a cache that cannot be written only costs time
-        measuring.write_atomic(path, packed.getvalue())
+        writing.write_atomic(path, packed.getvalue())
     return found
 
 

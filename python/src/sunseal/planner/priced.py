@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sunseal import citing
+from sunseal.catalog import citing
 from sunseal.measurement.measuring import Measurement
 from sunseal.measurement.switching import Between
 from sunseal.planner.asleep import Asleep

@@ -12,7 +12,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sunseal import _engine, boards, places
+from sunseal import _engine
+from sunseal.catalog import boards, places
 from sunseal.errors import SunsealError, unknown
 
 HEADER_BYTES, FRAGMENT_BYTES, FRAGMENTS_MAX = 5, 56, 16

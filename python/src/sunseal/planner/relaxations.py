@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import units
+from sunseal.catalog import units
 from sunseal.planner import lifetime, sweep
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply

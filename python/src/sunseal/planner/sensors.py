@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sunseal import boards, part_files
+from sunseal.catalog import boards, part_files
 from sunseal.errors import SunsealError
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards, citing, part_files
+from sunseal import _engine
+from sunseal.catalog import boards, citing, part_files
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop.simulation import LOSSES

@@ -19,9 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sunseal import _engine, boards, coprocessor, places
-from sunseal.cluster import connected
+from sunseal import _engine
+from sunseal.answers import writing
+from sunseal.catalog import boards, coprocessor, places, power_sets
 from sunseal.errors import SunsealError
+from sunseal.loop.cluster import connected
 from sunseal.measurement import measuring, oracle, switching
 from sunseal.planner import asleep, lifetime, operations
 from sunseal.planner import plan_link as links
@@ -120,7 +122,7 @@ def direct_places(
         return found
     everything = supply.batteries(requirements.allow, board_names, requirements.temperature_c)
     direct = [(b.part, b.of()) for b in everything if b.kind == "direct"]
-    weights = {b: measuring.PowerSet(requirements.power_set, b) for b in board_names}
+    weights = {b: power_sets.PowerSet(requirements.power_set, b) for b in board_names}
     for part, cell in direct:
         for board in board_names:
             if cell.full_v > rail_limits(board, sends(requirements), requirements.radio)[1]:
@@ -136,7 +138,7 @@ def direct_places(
     return found
 
 
-def clocks(weights: measuring.PowerSet) -> list[int]:
+def clocks(weights: power_sets.PowerSet) -> list[int]:
     """Return the clocks that a board can run at whatever its voltage."""
     highest_v = max(v for _, v, _ in weights.inner.levels())
     return operations.clocks_hz(weights, highest_v)
@@ -146,7 +148,7 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
 def needs_v(board: str, freq_hz: int, power: str, with_radio: bool, other: str | None) -> float:
     """Return the least rail at which a board works at a clock: that of its chip, and of its radio where it is used."""
     low_v, _ = rail_limits(board, with_radio, other)
-    legal = [v for f, v, _ in measuring.PowerSet(power, board).inner.levels() if f >= freq_hz]
+    legal = [v for f, v, _ in power_sets.PowerSet(power, board).inner.levels() if f >= freq_hz]
     return max(low_v, min(legal, default=low_v))
 
 
@@ -156,7 +158,7 @@ def rail_limits(board: str, with_radio: bool, other: str | None = None) -> tuple
     `other` that it carries."""
     facts: Any = boards.board(board)
     device = boards.device(facts["device"])
-    levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
+    levels = _engine.levels(str(boards.device_path(facts["device"])))
     low_v, high_v = min(v for _, v, _ in levels), float(device["supply"]["vcc_max_V"])
     if with_radio and (other is not None or "radio" in facts):
         part = facts["radio"]["part"] if other is None else radios.of_board(board, other).part
@@ -209,7 +211,7 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
         row |= {f"{of}{end}_j": 0.0 for of in AIR for end in (*ENDS, "_worst")}
         low_v, high_v = rail_limits(board, sends(requirements), carried)
         # Straight on a cell it has started at the full cell's voltage; a regulated rail must let it start.
-        row["legal"] = max(low_v, measuring.starts_from_v(board)) - 1e-9 <= vcc_v <= high_v + 1e-9
+        row["legal"] = max(low_v, power_sets.starts_from_v(board)) - 1e-9 <= vcc_v <= high_v + 1e-9
         if carried is not None or _has_radio(board):
             radio = radios.of_board(board, carried)
             if sends(requirements):
@@ -300,13 +302,13 @@ def _fpga_shares(
     if work.operation not in REPEATED:
         return 1.0, 1.0
     chosen = dict(pair.split("=") for pair in variant.split(",") if pair)
-    program, weights = measuring.builtin(work, board, chosen), measuring.PowerSet(power, board)
+    program, weights = measuring.builtin(work, board, chosen), power_sets.PowerSet(power, board)
 
     def cost(length: int) -> Array:
         counts = measuring.count(program, board, fed(work, length))
         if counts.status != oracle.STATUS_OK:
             raise SunsealError(f"{workload} on {board} refuses a message of {length} bytes, so it has no price")
-        found = measuring.weighed(weights, board, counts, freq_hz, vcc_v)
+        found = power_sets.weighed(weights, board, counts, freq_hz, vcc_v)
         return np.array([found.energy_j[0], found.time_s])
 
     length, beyond = played_bytes(work, size_bytes)
@@ -788,7 +790,7 @@ def write(field: Field, path: Path, heard: Callable[[int, int], None] | None = N
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     count, writer = 0, None
-    with measuring.whole(path) as file:
+    with writing.whole(path) as file:
         for done, piece in enumerate(_pieces(field, dask)):
             table = pa.Table.from_pandas(piece, preserve_index=False)
             if writer is None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import citing
+from sunseal.catalog import citing
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import switching
 from sunseal.planner import asleep

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+from sunseal.catalog.units import show
 from sunseal.planner.breakeven import AXES, BreakEven, Edges, Outcome, rows
 from sunseal.report import charts
 from sunseal.report.page import Page, right, table
-from sunseal.units import show
 
 
 def chart(found: BreakEven, edges: Edges | None = None) -> charts.Chart:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sunseal.catalog.units import prefix_of, show
 from sunseal.report import plots
-from sunseal.units import prefix_of, show
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

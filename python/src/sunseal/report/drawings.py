@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from sunseal import boards
 from sunseal._engine import EngineError
+from sunseal.catalog import boards, power_sets
+from sunseal.catalog.units import duration, show
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 from sunseal.planner import lifetime as life
@@ -23,10 +24,9 @@ from sunseal.planner.size import Sized
 from sunseal.planner.tune import Tuned
 from sunseal.report import plots
 from sunseal.report.charts import MARKS, Axis, Bars, Chart, Swing, Trace, curve, tornado
-from sunseal.units import duration, show
 
 if TYPE_CHECKING:
-    from sunseal.api import FleetRun
+    from sunseal.loop.fleet import FleetRun
     from sunseal.planner.plan import Configuration, Planned
 
 POINTS_MAX = 1500
@@ -107,7 +107,7 @@ def mane(row: Mapping[str, Any], **bounds: float) -> Chart:
         board=board,
         variant=[v for v in str(row["variant"]).split(",") if v],
         power=power,
-        voltages_v=sorted({*measuring.curve_voltages(measuring.PowerSet(power, board)), row["vcc_v"]}),
+        voltages_v=sorted({*power_sets.curve_voltages(power_sets.PowerSet(power, board)), row["vcc_v"]}),
     )
     drawn = curve(weighed, over="throughput")
     at = min(weighed, key=lambda p: (abs(p["vcc_v"] - row["vcc_v"]), abs(p["freq_hz"] - row["freq_hz"])))

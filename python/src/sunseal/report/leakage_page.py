@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sunseal.measurement.attacking import Guessed
-from sunseal.measurement.leakage import KINDS, Leakage, Phase
 from sunseal.report import charts
 from sunseal.report.page import Page, table
+from sunseal.secure.attacking import Guessed
+from sunseal.secure.leakage import KINDS, Leakage, Phase
 
 COLORS = {"whole": "#b5442e", "production": "#d98f1f", "coupon": "#2a5d9f"}
 TEST_COLORS = {"key": "#b5442e", "message": "#2a5d9f"}

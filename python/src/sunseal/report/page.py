@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from sunseal import citing
+from sunseal.catalog import citing
+from sunseal.catalog.units import show
 from sunseal.report import plots
 from sunseal.report.charts import Chart
-from sunseal.units import show
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

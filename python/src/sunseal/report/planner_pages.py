@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from markupsafe import Markup
 
-from sunseal import boards
+from sunseal.catalog import boards
+from sunseal.catalog.units import duration, show, span
 from sunseal.harvest.light import low_light_text
 from sunseal.measurement.measuring import Measurement
 from sunseal.planner.lifetime import Lifetime
@@ -19,10 +20,9 @@ from sunseal.planner.size import DECISIONS, Sized
 from sunseal.planner.tune import QUANTITIES, Tuned
 from sunseal.report import drawings
 from sunseal.report.page import Cell, Page, part, right, table
-from sunseal.units import duration, show, span
 
 if TYPE_CHECKING:
-    from sunseal.api import FleetRun
+    from sunseal.loop.fleet import FleetRun
     from sunseal.planner.plan import Configuration, Planned
     from sunseal.planner.plan_confirm import Confirmed
 

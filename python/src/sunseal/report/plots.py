@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal.units import prefix_of, show
+from sunseal.catalog.units import prefix_of, show
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

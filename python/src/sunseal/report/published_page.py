@@ -11,14 +11,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sunseal import citing, published
+from sunseal.catalog import citing
+from sunseal.catalog.units import show
 from sunseal.measurement import measuring
-from sunseal.papers import cells, evidence
-from sunseal.published import Reproduction, Row
+from sunseal.papers import cells, evidence, published
+from sunseal.papers.published import Reproduction, Row
 from sunseal.report import plots
 from sunseal.report.charts import Axis, Bars, Chart, Trace, curve
 from sunseal.report.page import Cell, Page, part, right, table
-from sunseal.units import show
 
 STYLE = {
     published.BEATEN: ("good", plots.GOOD),

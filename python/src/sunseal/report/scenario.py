@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from sunseal import boards, citing, part_files
+from sunseal.answers import writing
+from sunseal.catalog import boards, citing, part_files
+from sunseal.catalog.units import duration, show, span
 from sunseal.loop.simulation import LOSSES
 from sunseal.measurement import measuring
 from sunseal.report import charts, plots
+from sunseal.report.closing import of_coupons
 from sunseal.report.page import Cell, Page, energy_table, part, right, table
-from sunseal.units import duration, show, span
 
 if TYPE_CHECKING:
-    from sunseal.demo import Served
+    from sunseal.loop.served import Served
     from sunseal.loop.simulation import Played
 
 
@@ -443,8 +445,6 @@ def _states_table(load: Mapping[str, Any]) -> Markup:
 
 
 def _coupons_section(page: Page, closing: Mapping[str, Any]) -> None:
-    from sunseal.demo import of_coupons
-
     if "coupons" not in closing:
         return
     page.section(
@@ -532,7 +532,7 @@ def _curves_section(page: Page, board: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _published_section(page: Page) -> None:
-    from sunseal import published
+    from sunseal.papers import published
     from sunseal.report import published_page
 
     page.section(
@@ -611,7 +611,7 @@ def demo_page(
     def draw(folder: Path) -> None:
         plots.day_file(day, folder / "day.png")
         plots.day_file(day, folder / "day.svg")
-        measuring.write_atomic(folder / "flame.svg", svg)
+        writing.write_atomic(folder / "flame.svg", svg)
         for title, points in curves.items():
             charts.curve(points, title).write(folder / f"curve-{boards.slug(title)}.svg")
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from sunseal.catalog.units import PREFIX, show
 from sunseal.report import plots
 from sunseal.requests import Bench, Trigger
 from sunseal.trace.comparing import Comparison
 from sunseal.trace.energy import Energy, front, powers
 from sunseal.trace.model import Array, Recording, Told
-from sunseal.units import PREFIX, show
 
 BINS = 1500
 """So many bins a picture has at least, and less than twice as many."""

@@ -11,8 +11,8 @@ import warnings
 from pathlib import Path
 from typing import IO, Any
 
+from sunseal.answers import writing
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
 from sunseal.sweeps.figures import Row
 
 _ABOVE_SWEEP = 5
@@ -37,7 +37,7 @@ class Journal:
                 hint="name another file, or move that one away",
             )
         else:
-            measuring.write_atomic(self.path, json.dumps(spec) + "\n")
+            writing.write_atomic(self.path, json.dumps(spec) + "\n")
         self._file = self.path.open("a", encoding="utf-8")
 
     def _read(self, wanted: dict[str, Any], points: int) -> None:
@@ -66,7 +66,7 @@ class Journal:
             self.rows[told[0]] = told[1]
             good.append(line)
         if len(good) < len(lines):
-            measuring.write_atomic(self.path, b"".join(good))
+            writing.write_atomic(self.path, b"".join(good))
 
     def keep(self, index: int, row: Row) -> None:
         """Add a point that is done."""

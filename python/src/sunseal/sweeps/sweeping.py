@@ -22,15 +22,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, places, requests
-from sunseal.asking import answers
-from sunseal.cluster import connected
+from sunseal import _engine, requests
+from sunseal.answers import writing
+from sunseal.catalog import boards, places
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
-from sunseal.sweeps import figures, keypaths, sampling, searching
+from sunseal.loop.cluster import connected
+from sunseal.requests.asking import answers
+from sunseal.requests.points import Sampler
+from sunseal.schemas import keypaths
+from sunseal.sweeps import figures, sampling, searching
 from sunseal.sweeps.figures import Row
 from sunseal.sweeps.journal import Journal
-from sunseal.sweeps.sampling import Point, Sampler
+from sunseal.sweeps.sampling import Point
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +192,7 @@ def _column(values: list[Any]) -> Any:
 def _write(frame: pd.DataFrame, out: Path) -> None:
     data = frame.to_csv().encode() if out.suffix == ".csv" else frame.to_parquet()
     try:
-        measuring.write_atomic(out, data)
+        writing.write_atomic(out, data)
     except OSError as e:
         raise SunsealError(
             f"`{out}` cannot be written: {e.strerror or e}", hint="make room; the same call writes it"

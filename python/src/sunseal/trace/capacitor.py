@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sunseal.answers.verdicts import Finding, Verdict
+from sunseal.catalog import power_sets
+from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
 from sunseal.trace.energy import ROOT_3, ROOT_12, Term
-from sunseal.units import show
-from sunseal.verdicts import Finding, Verdict
 
 STEPS = 64
 """Into so many pieces an operation is cut while the voltage falls."""
@@ -191,11 +192,11 @@ def virtual(
     The run is weighed anew at every voltage on the way down. With a seed the true capacitor and voltmeter are
     drawn from the tolerances; without one they are exact, and only the resolution errs.
     """
-    from sunseal import boards
+    from sunseal.catalog import boards
     from sunseal.measurement import measuring
 
-    weights = measuring.PowerSet(power, board)
-    freq_hz, _ = measuring.operating_point(weights, freq_hz, v1_v)
+    weights = power_sets.PowerSet(power, board)
+    freq_hz, _ = power_sets.operating_point(weights, freq_hz, v1_v)
     program = measuring.builtin(workload, board, boards.variant(variant, board))
     counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, v1_v), board)
     if valid is False:

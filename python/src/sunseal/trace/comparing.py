@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards
+from sunseal import _engine
+from sunseal.answers.verdicts import Finding, Verdict
+from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine
+from sunseal.machine.machine import Machine
 from sunseal.measurement import measuring, oracle
 from sunseal.trace.energy import Energy
 from sunseal.trace.model import Array
-from sunseal.verdicts import Finding, Verdict
 
 POINTS = 4000
 """So many points a waveform has at most."""
@@ -158,8 +159,8 @@ def simulate(
 
     The energy of counted events, of which no change of state tells the time, lies evenly over the window.
     """
-    weights = measuring.PowerSet(power, board)
-    freq_hz, vcc_v = measuring.operating_point(weights, freq_hz, vcc_v)
+    weights = power_sets.PowerSet(power, board)
+    freq_hz, vcc_v = power_sets.operating_point(weights, freq_hz, vcc_v)
     program = measuring.builtin(workload, board, boards.variant(tuple(variant), board))
     program = measuring.at_clock(program, weights, freq_hz, vcc_v)
     counts, valid = measuring.run(program, board)
@@ -231,7 +232,7 @@ def _weighed(
     changes: list[Change],
     edges: tuple[int, int],
     counts: _engine.Counts,
-    weights: measuring.PowerSet,
+    weights: power_sets.PowerSet,
     freq_hz: int,
     vcc_v: float,
 ) -> tuple[Array, Array, float]:
@@ -274,7 +275,7 @@ def _power(
     told: dict[str, Any],
     states: list[list[str]],
     point: dict[str, int],
-    weights: measuring.PowerSet,
+    weights: power_sets.PowerSet,
     freq_hz: int,
     vcc_v: float,
 ) -> tuple[float, float]:

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
 from sunseal.requests import Bench, Trigger
 from sunseal.trace.model import Array, Block, Channel, Recording, Told
-from sunseal.units import show
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Values = Callable[[Block, Array], Array]

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sunseal.catalog.units import PREFIX, show
 from sunseal.errors import SunsealError, unknown
-from sunseal.units import PREFIX, show
 
 Array = npt.NDArray[np.float64]
 BLOCK_SAMPLES = 1 << 18

@@ -13,8 +13,8 @@ from typing import IO, Any
 import numpy as np
 
 from sunseal import __version__
+from sunseal.answers import writing
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
 from sunseal.trace.model import Array, Block, Recording, Told
 
 Take = Callable[[Block], None]
@@ -25,7 +25,7 @@ def whole(path: Path, binary: bool = False) -> Any:
     """Write a file so that no one ever sees half of it."""
     if not path.absolute().parent.is_dir():
         raise SunsealError(f"`{path}` cannot be written: the folder `{path.parent}` does not exist")
-    with measuring.whole(path) as file:
+    with writing.whole(path) as file:
         if binary:
             yield file
             return
