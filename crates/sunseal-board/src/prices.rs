@@ -55,8 +55,9 @@ impl Board {
     /// # Errors
     /// If the device's file cannot be read, or is not sound.
     pub fn device(&self, library: &Library) -> Result<Device, BoardError> {
-        let file = format!("{}.toml", self.device);
-        Ok(Device::load(&library.data().join("devices").join(file))?)
+        let room = library.room("devices");
+        let path = room.find(&self.device).ok_or_else(|| self.bad(room.missing(&self.device)))?;
+        Ok(Device::read(&room, &path)?)
     }
 
     /// Prices of what it draws: by the set `chip`, or the file's own, of its radio, of what is left, and of what hangs

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use crate::{NotRead, parse};
 
 /// Rooms of a data folder in which the user may have files of his own.
-pub const ROOMS: [&str; 3] = ["parts", "boards", "power"];
+pub const ROOMS: [&str; 4] = ["parts", "boards", "power", "devices"];
 /// Tables by which a part's file says what it is.
 pub const PART_KINDS: [&str; 9] = [
     "capacitor",
@@ -43,7 +43,7 @@ impl Library {
         Self { own, data }
     }
 
-    /// The package's folder, in which alone devices are.
+    /// The package's folder.
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data
@@ -58,7 +58,7 @@ impl Library {
             places.push((own.clone(), true));
         }
         places.push((self.data.join(room), false));
-        Room { name: room, places }
+        Room { name: room, places, built_in: &[] }
     }
 }
 
@@ -80,6 +80,8 @@ pub struct Room {
     name: &'static str,
     /// A loose one holds files of other kinds too.
     places: Vec<(PathBuf, bool)>,
+    /// Texts by name, for what no folder has.
+    built_in: &'static [(&'static str, &'static str)],
 }
 
 impl<P: AsRef<Path> + ?Sized> From<&P> for Room {
@@ -87,7 +89,7 @@ impl<P: AsRef<Path> + ?Sized> From<&P> for Room {
         let folder = folder.as_ref().to_owned();
         let is = |room: &&&str| folder.ends_with(room);
         let name = ROOMS.iter().find(is).copied().unwrap_or(ROOMS[0]);
-        Self { name, places: vec![(folder, false)] }
+        Self { name, places: vec![(folder, false)], built_in: &[] }
     }
 }
 
@@ -98,6 +100,16 @@ impl From<&Room> for Room {
 }
 
 impl Room {
+    /// The room in one folder, and with texts for what is not there.
+    #[must_use]
+    pub fn with_built_in(
+        name: &'static str,
+        folder: &Path,
+        built_in: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self { name, places: vec![(folder.to_owned(), false)], built_in }
+    }
+
     /// The file of a name: the first that is there.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<PathBuf> {
@@ -137,6 +149,7 @@ impl Room {
         let here = match self.name {
             "boards" => file.contains_key("device"),
             "power" => table("set"),
+            "devices" => file.contains_key("family") && file.contains_key("core"),
             _ => file.contains_key("name") && PART_KINDS.into_iter().any(table) && !table("power"),
         };
         let base = file.get("extends").and_then(Value::as_str);
@@ -167,7 +180,8 @@ impl Room {
     }
 
     /// Reads a file and what it extends: a table of the base is laid under its own key by key, any other value is
-    /// replaced. A table that names another `part` replaces the base's whole.
+    /// replaced. A table that names another `part` replaces the base's whole. Of a device, a list of tables with names
+    /// is laid name by name, and a table that says `absent = true` takes the base's of its name away.
     ///
     /// # Errors
     /// If a file is missing, is no TOML, or extends itself.
@@ -185,10 +199,14 @@ impl Room {
         let bad = |path: &Path, reason: String| NotRead::from(reason).at(path);
         let mut chain = vec![path.to_owned()];
         let mut tables = Vec::new();
+        let mut built_in = None;
         loop {
             let at = chain[chain.len() - 1].clone();
-            let text = std::fs::read_to_string(&at)
-                .map_err(|e| bad(&at, format!("cannot be read ({e})")))?;
+            let text = match built_in.take() {
+                Some(text) => text,
+                None => std::fs::read_to_string(&at)
+                    .map_err(|e| bad(&at, format!("cannot be read ({e})")))?,
+            };
             let mut table: Table = parse(&text).map_err(|e| e.at(&at))?;
             if let Some((key, figure)) = not_finite(&table) {
                 return Err(bad(&at, format!("{key} is {figure}; a figure is a finite number")));
@@ -199,7 +217,11 @@ impl Room {
             let Some(base) = base.as_str().map(str::to_owned) else {
                 return Err(bad(&at, format!("extends is {base}; it is a name in quotes")));
             };
-            let Some(next) = self.find(&base) else {
+            let next = self.find(&base).or_else(|| {
+                built_in = self.built_in.iter().find(|b| b.0 == base).map(|b| b.1.to_owned());
+                built_in.is_some().then(|| PathBuf::from(format!("{base}.toml")))
+            });
+            let Some(next) = next else {
                 return Err(bad(&at, format!("extends {base:?}, and {}", self.missing(&base))));
             };
             if chain.contains(&next) || chain.len() > DEPTH_MAX {
@@ -217,7 +239,7 @@ impl Room {
         }
         let mut whole = tables.pop().unwrap_or_default();
         while let Some(over) = tables.pop() {
-            lay(&mut whole, over);
+            lay(&mut whole, over, self.name == "devices");
         }
         Ok(whole)
     }
@@ -238,19 +260,46 @@ fn not_finite(table: &Table) -> Option<(String, f64)> {
     table.iter().find_map(|(key, value)| of(key, value))
 }
 
-/// Lays a table over another.
-fn lay(under: &mut Table, over: Table) {
+/// Lays a table over another; lists of tables with names name by name where `by_name` says so.
+fn lay(under: &mut Table, over: Table, by_name: bool) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
             (Some(Value::Table(base)), Value::Table(own))
                 if own.get("part").is_none_or(|part| base.get("part") == Some(part)) =>
             {
-                lay(base, own);
+                lay(base, own, by_name);
+            }
+            (Some(Value::Array(base)), Value::Array(own))
+                if by_name && [&*base, &own].into_iter().flatten().all(|v| named(v).is_some()) =>
+            {
+                for entry in own {
+                    lay_named(base, entry);
+                }
             }
             (_, value) => {
                 under.insert(key, value);
             }
         }
+    }
+}
+
+/// The name of a table in a list.
+fn named(value: &Value) -> Option<&str> {
+    value.get("name")?.as_str()
+}
+
+/// Lays a table with a name over the one of that name in a list, takes that one away, or puts it at the end.
+fn lay_named(list: &mut Vec<Value>, entry: Value) {
+    let at = list.iter().position(|other| named(other) == named(&entry));
+    let absent = entry.get("absent").and_then(Value::as_bool) == Some(true);
+    match (at, entry) {
+        (Some(at), _) if absent => _ = list.remove(at),
+        (Some(at), Value::Table(own)) => {
+            if let Value::Table(base) = &mut list[at] {
+                lay(base, own, true);
+            }
+        }
+        (_, entry) => list.push(entry),
     }
 }
 
@@ -291,6 +340,27 @@ fn names_in(dir: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_is_its_difference_from_another() {
+        let folder = std::env::temp_dir().join(format!("sunseal-devices-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let base = "name = \"a\"\n[[block]]\nname = \"t0\"\nbase = 1\nirq = 7\n[[block]]\nname = \"t1\"\nbase = 2\n";
+        let built_in: &[(&str, &str)] = Box::leak(Box::new([("a", base)]));
+        let own = "extends = \"a\"\nname = \"b\"\n[[block]]\nname = \"t0\"\nbase = 3\n[[block]]\nname = \"t1\"\n\
+                   absent = true\n[[block]]\nname = \"t2\"\nbase = 4\n";
+        let path = folder.join("b.toml");
+        std::fs::write(&path, own).unwrap();
+        let read = |built_in| Room::with_built_in("devices", &folder, built_in).read_file(&path);
+        let (whole, alone) = (read(built_in), read(&[]));
+        std::fs::write(&path, "extends = \"b\"\n").unwrap();
+        let ring = read(built_in);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let wanted = "name = \"b\"\n[[block]]\nname = \"t0\"\nbase = 3\nirq = 7\n[[block]]\nname = \"t2\"\nbase = 4\n";
+        assert_eq!(whole.unwrap(), wanted.parse::<Table>().unwrap());
+        assert!(alone.unwrap_err().to_string().contains("extends \"a\", and there is no a.toml"));
+        assert!(ring.unwrap_err().to_string().contains("extends itself: b extends b"));
+    }
 
     #[test]
     fn of_many_names_the_nearest_three_are_told_and_of_few_all() {

@@ -53,7 +53,7 @@ impl Library {
         Self { inner: sunseal_data::Library::new(own, data) }
     }
 
-    /// The file of a name in a room: "parts", "boards" or "power".
+    /// The file of a name in a room: "parts", "boards", "power" or "devices".
     fn find(&self, room: &str, name: &str) -> PyResult<Option<PathBuf>> {
         Ok(self.room_of(room)?.find(name))
     }

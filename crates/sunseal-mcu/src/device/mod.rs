@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use sunseal_data::{NotRead, Table, Value, from_table};
+use sunseal_data::{NotRead, Room, Table, Value, from_table};
 use sunseal_isa::{avr as avr_core, msp430, thumb};
 use sunseal_trace::Picos;
 
@@ -427,17 +427,28 @@ impl Device {
         Self::parse(text)
     }
 
-    /// Device data from a file.
+    /// Device data from a file with what it extends: a file beside it, or a device that is built in.
     ///
     /// # Errors
-    /// If the file cannot be read or is not valid.
+    /// If a file cannot be read or is not valid.
     pub fn load(path: &Path) -> Result<Self, DeviceError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| DeviceError::Read { path: path.display().to_string(), source })?;
-        Self::parse(&text).map_err(|error| DeviceError::InFile {
-            path: path.display().to_string(),
-            error: Box::new(error),
-        })
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::read(&Room::with_built_in("devices", folder, &BUILT_IN), path)
+    }
+
+    /// Device data from a file with what it extends in a room.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn read(room: &Room, path: &Path) -> Result<Self, DeviceError> {
+        let shown = || path.display().to_string();
+        std::fs::metadata(path).map_err(|source| DeviceError::Read { path: shown(), source })?;
+        let told = room.read_file(path).map_err(|e| match e.path {
+            Some(at) if at == path => DeviceError::Parse(e.reason.into()),
+            _ => DeviceError::Parse(e),
+        });
+        told.and_then(Self::of)
+            .map_err(|error| DeviceError::InFile { path: shown(), error: Box::new(error) })
     }
 
     /// Device data from text.
@@ -445,7 +456,10 @@ impl Device {
     /// # Errors
     /// If the text has unknown or missing keys, or values that contradict one another.
     pub fn parse(text: &str) -> Result<Self, DeviceError> {
-        let mut own: Table = sunseal_data::parse(text)?;
+        Self::of(sunseal_data::parse(text)?)
+    }
+
+    fn of(mut own: Table) -> Result<Self, DeviceError> {
         let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
         let c: Common = from_table(Table::from_iter(common))?;
         let facts = match c.family.as_str() {

@@ -518,8 +518,11 @@ def board_has(firmware: Path, data: Path, board: str) -> dict[str, int]:
 
 @cache
 def _ram_bytes(device: Path) -> int:
-    memories = tomllib.loads(device.read_text(encoding="utf-8"))["memory"]
-    return max(int(m["end"] - m["start"]) + 1 for m in memories if m["kind"] == "ram")
+    told = tomllib.loads(device.read_text(encoding="utf-8"))
+    memories = [m for m in told.get("memory", ()) if m.get("kind") == "ram"]
+    if not memories and "extends" in told:
+        return _ram_bytes(device.with_name(f"{told['extends']}.toml"))
+    return max(int(m["end"] - m["start"]) + 1 for m in memories)
 
 
 def on(work: Workload, has: Mapping[str, int]) -> bool:

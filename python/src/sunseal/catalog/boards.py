@@ -21,7 +21,7 @@ from sunseal.errors import SunsealError, unknown
 DEFAULT_BOARD = "msp430f5438a-anagear"
 DEFAULT_POWER = "datasheet"
 """The power set of each board that is taken where none is asked for."""
-ROOMS = ("parts", "boards", "power")
+ROOMS = ("parts", "boards", "power", "devices")
 """Rooms of `data/` in which the user may have files of his own."""
 MULTIPLIERS = ("none", "16", "32")
 CARRIED = Path(__file__).resolve().parent.parent / "home"
@@ -79,10 +79,8 @@ def names(folder: str) -> list[str]:
 
 
 def device(name: str) -> dict[str, Any]:
-    """Return what `data/devices` says of a chip."""
-    if name not in names("devices"):
-        raise unknown("device", name, names("devices"))
-    return read_toml(device_path(name))
+    """Return what a chip's file says, with what it extends."""
+    return _facts("devices", device_path(name))
 
 
 def _path(room: str, kind: str, name: str) -> Path:
@@ -365,8 +363,8 @@ def slug(text: str) -> str:
 
 
 def device_path(name: str) -> Path:
-    """Return the file of a device."""
-    return home() / "data" / "devices" / f"{name}.toml"
+    """Return the file of a device that exists."""
+    return _path("devices", "device", name)
 
 
 ARCHITECTURES = {"cpu": "msp430", "cpuxv2": "msp430", "avre": "avr", "cortex_m4": "armv7em"}

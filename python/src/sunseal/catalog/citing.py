@@ -139,11 +139,10 @@ def of(
 
     A paper is also found by its name in a file or in one of its sources.
     """
-    data = boards.home() / "data"
     found = NOTHING
     if board is not None:
         device = str(boards.board(board)["device"])
-        found += _file(data / "devices" / f"{device}.toml") + _file(boards.board_path(board))
+        found += _file(boards.device_path(device)) + _file(boards.board_path(board))
     for name in power_sets:
         found += _power_set(name.strip())
     for part in parts:
@@ -210,7 +209,7 @@ def _file(path: Path) -> Citations:
     name = str(path.relative_to(boards.home()) if path.is_relative_to(boards.home()) else path)
     sources = tuple(dict.fromkeys(Source(name, *entry) for entry in _sources(told, _keys(told))))
     base = told.get("extends")
-    for room in ("parts", "boards"):
+    for room in ("parts", "boards", "devices"):
         if isinstance(base, str) and (under := boards.library().find(room, base)) is not None:
             sources += _file(under).sources
     named = " ".join([path.stem, *(s.text for s in sources)]).lower()

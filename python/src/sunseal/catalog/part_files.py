@@ -236,12 +236,14 @@ class Checked:
 
 
 def check(path: Path) -> Checked:
-    """Check a part's, a board's or a power set's file as the engine reads it; what cannot be is a `SunsealError`."""
+    """Check the file of a part, board, chip or power set as the engine reads it; what cannot be is a `SunsealError`."""
     raw = boards.read_toml(path)
     base = raw.get("extends")
     with places.beside(path.parent):
         if "set" in raw:
             return _power_set(path, raw)
+        if _is_device(raw):
+            return _device(path, base)
         if _is_board(raw):
             return _board(path, base)
         _engine_takes(path)
@@ -263,6 +265,12 @@ def check(path: Path) -> Checked:
     held = dict.fromkeys(name for kind in found for name in _kin(kind, facts["name"]))
     based = base if isinstance(base, str) else None
     return Checked(str(path), path.stem, tuple(found), based, tuple(questions), tuple(held))
+
+
+def _is_device(raw: Mapping[str, Any]) -> bool:
+    """Say whether a file is a chip's, or extends one."""
+    base = raw.get("extends")
+    return ("family" in raw and "core" in raw) or (isinstance(base, str) and base in boards.names("devices"))
 
 
 def _is_board(raw: Mapping[str, Any]) -> bool:
@@ -287,8 +295,8 @@ def _engine_takes(path: Path) -> None:
 def _power_set(path: Path, raw: Mapping[str, Any]) -> Checked:
     told: Any = raw["set"]
     device = str(told.get("device", "")) if isinstance(told, dict) else ""
-    file = boards.device_path(device)
-    if file.is_file():
+    file = boards.library().find("devices", device)
+    if file is not None:
         _engine.PowerSet(boards.library(), path.stem, str(file))
     else:
         # A radio's or a board's: any question to it reads it whole.
@@ -300,11 +308,19 @@ def _power_set(path: Path, raw: Mapping[str, Any]) -> Checked:
     return Checked(str(path), path.stem, ("power set",), told.get("extends"), ())
 
 
+def _device(path: Path, base: object) -> Checked:
+    _engine.Machine(str(path), None, None, [], None, (0.0, 0.0), 0)
+    told = json.loads(boards.library().table("devices", path))
+    if told["name"] != path.stem:
+        raise SunsealError(f"`{path}`: name is `{told['name']}`; it must be the file's name, `{path.stem}`")
+    return Checked(str(path), path.stem, ("device",), base if isinstance(base, str) else None, ())
+
+
 def _board(path: Path, base: object) -> Checked:
     board = _engine.Board(path, boards.library())
     for part in board.parts:
         boards.part_path(part)
-    if not (boards.device_path(board.device)).is_file():
+    if board.device not in boards.names("devices"):
         raise unknown("device", board.device, boards.names("devices"), f"in `{path}`")
     told = json.loads(boards.library().table("boards", path))
     boards.power_set_path(str(told["power"]["set"]), board.device)

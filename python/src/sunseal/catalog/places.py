@@ -2,7 +2,7 @@
 """Places where files of the user's own are looked for: the one place that decides it, for Python and for the engine.
 
 In this order: the folder of the scenario or requirements that are read, `./sunseal`, the user's data directory, the
-package. In each a file lies in a room (`parts/`, `boards/`, `power/`, `scenarios/`) or loose.
+package. In each a file lies in a room (`parts/`, `boards/`, `power/`, `devices/`, `scenarios/`) or loose.
 """
 
 from __future__ import annotations

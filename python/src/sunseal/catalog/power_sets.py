@@ -31,7 +31,7 @@ class PowerSet:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """Facts of the device's file, read where they are asked for: to price a count takes none of it."""
-        return boards.read_toml(boards.device_path(self.board.device))
+        return boards.device(self.board.device)
 
     def cite(self) -> list[str]:
         """Return the documents behind the coefficients."""

@@ -53,8 +53,30 @@ class Block:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a TOML file."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    """Read a TOML file, of a chip with what it extends beside it, as `sunseal_data::Room::read_file` does."""
+    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    base = told.pop("extends", None)
+    return told if base is None else _laid(read(path.with_name(f"{base}.toml")), told)
+
+
+def _laid(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Lay tables over others key by key, and lists of tables with names name by name."""
+    whole = dict(under)
+    for key, value in over.items():
+        base = under.get(key)
+        if isinstance(base, dict) and isinstance(value, dict):
+            whole[key] = _laid(base, value)
+        elif isinstance(base, list) and all(isinstance(t, dict) and "name" in t for t in (*base, *value)):
+            named = {table["name"]: table for table in base}
+            for table in value:
+                if table.get("absent") is True:
+                    named.pop(table["name"], None)
+                else:
+                    named[table["name"]] = _laid(named.get(table["name"], {}), table)
+            whole[key] = list(named.values())
+        else:
+            whole[key] = value
+    return whole
 
 
 def family(name: str, data: Path) -> dict[str, Any]:

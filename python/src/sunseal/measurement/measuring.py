@@ -457,7 +457,7 @@ def _counted(
     switches = [*timing_pairs(timing), *program.wires]
     for part in (
         engine_id(),
-        device.read_bytes(),
+        json.dumps(boards.device(device.stem), sort_keys=True).encode(),
         json.dumps(boards.board(board), sort_keys=True).encode(),
         program.image,
         window,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -621,15 +620,16 @@ def fitted(to: requests.Fitted) -> Fit:
 def device_file(board: str, model: Oscillator, folder: Path) -> Path:
     """Write a board's device with this jitter in place of its own; all of it is the slow oscillator's edges."""
     name = str(boards.board(board)["device"])
-    text = boards.device_path(name).read_text(encoding="utf-8")
+    told = boards.device(name)
     shares = {"vlo_sigma_percent": 100 * model.edge, "sigma_percent": 100 * model.edge, "dco_sigma_percent": 0.0}
-    text, changed = re.subn(
-        r"^((?:vlo_|dco_)?sigma_percent) = .*$", lambda m: f"{m[1]} = {shares[m[1]]!r}", text, flags=re.MULTILINE
-    )
-    if not changed:
+    tables = {"jitter": told.get("jitter", {}), "clock.vlo_jitter": told.get("clock", {}).get("vlo_jitter", {})}
+    lines = [f'extends = "{name}"']
+    for table, keys in tables.items():
+        lines += [line for key in keys if key in shares for line in (f"[{table}]", f"{key} = {shares[key]!r}")]
+    if len(lines) == 1:
         raise SunsealError(f"{name} has no oscillator with jitter that the model could take the place of")
-    path = folder / f"{name}.toml"
-    path.write_text(text, encoding="utf-8")
+    path = folder / f"{name}-by-model.toml"
+    path.write_text("\n".join(dict.fromkeys(lines)) + "\n", encoding="utf-8")
     return path
 
 
