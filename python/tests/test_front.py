@@ -237,7 +237,7 @@ def test_a_request_is_the_signature_of_its_function_and_the_options_of_its_comma
     assert lasting("a", time_s=1.5, heard=all) == ["a", 1.5, None, None, all]
     assert list(inspect.signature(lasting).parameters) == ["name", "time_s", "limit", "table", "heard"]
     with pytest.raises(TypeError, match="unexpected keyword argument 'times'"):
-        lasting("a", times=2)  # type: ignore[call-arg]
+        lasting("a", times=2)  # type: ignore[call-overload]
     told: list[object] = []
 
     def command(asked: Lasting) -> None:

@@ -219,7 +219,7 @@ def test_the_commands_say_no_by_their_status(build: Build, sunseal: Cli, tmp_pat
 def test_what_cannot_be_is_one_sentence(build: Build, wrong: dict[str, object], told: str) -> None:
     elf = build("naive", NAIVE, count=7, flag=0)
     with pytest.raises((SunsealError, sunseal.EngineError), match=told):
-        sunseal.inject(elf, BOARD, **{"start": "task", "end": "done", **wrong})  # type: ignore[arg-type]
+        sunseal.inject(elf, BOARD, **{"start": "task", "end": "done", **wrong})  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

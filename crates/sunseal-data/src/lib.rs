@@ -11,7 +11,7 @@
 mod library;
 mod reading;
 
-pub use library::{Library, PART_KINDS, ROOMS, Room};
+pub use library::{Library, PART_KINDS, ROOMS, Room, nearest};
 pub use reading::{NotRead, from_file, from_table, parse};
 pub use toml::{Table, Value};
 

@@ -304,7 +304,8 @@ fn lay_named(list: &mut Vec<Value>, entry: Value) {
 }
 
 /// The three names that are nearest to another: by letters to be changed until they hold it, then by length.
-fn nearest(name: &str, mut known: Vec<String>) -> Vec<String> {
+#[must_use]
+pub fn nearest(name: &str, mut known: Vec<String>) -> Vec<String> {
     known.sort_by_cached_key(|other| (changes(name, other), other.len().abs_diff(name.len())));
     known.truncate(3);
     known

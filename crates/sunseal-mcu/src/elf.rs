@@ -551,8 +551,12 @@ impl Elf {
             .take(3)
             .map(String::as_str)
             .collect();
-        let hint =
-            if near.is_empty() { String::new() } else { format!("; it has {}", near.join(", ")) };
+        let hint = if near.is_empty() {
+            let near = sunseal_data::nearest(name, self.by_name.keys().cloned().collect());
+            if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) }
+        } else {
+            format!("; it has {}", near.join(", "))
+        };
         Err(ElfError::NoSymbol { name: name.to_owned(), hint })
     }
 

@@ -122,6 +122,7 @@ pub struct Anchor {
 #[serde(deny_unknown_fields)]
 struct RawSet {
     set: RawHead,
+    #[serde(default)]
     source: BTreeMap<String, Source>,
     #[serde(default)]
     current: Vec<RawCurrent>,

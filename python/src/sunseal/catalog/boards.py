@@ -83,6 +83,14 @@ def device(name: str) -> dict[str, Any]:
     return _facts("devices", device_path(name))
 
 
+def device_kin(name: str) -> list[str]:
+    """Name a chip and those that it extends, the nearest first: what is said of one's package holds for the others."""
+    found = [name]
+    while isinstance(base := read_toml(device_path(found[-1])).get("extends"), str):
+        found.append(base)
+    return found
+
+
 def _path(room: str, kind: str, name: str) -> Path:
     """Return the file of a part, board or power set that exists; else say where it was looked for."""
     path = library().find(room, name)

@@ -63,7 +63,7 @@ def constant_time_command(
     if not asked.secret:
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
     asked.elf = loaded(file, asked.board, variant or (), asked.adc_v)
-    judged = constant_time.program(**vars(asked))
+    judged = constant_time.program(asked)
     judge("constant-time", judged.judged, as_json, judged.as_json, lambda: _show(judged, file.name), files)
 
 

@@ -47,7 +47,7 @@ def analyze_command(asked: requests.Analyze, files: VerdictFiles, as_json: Json 
     """
     from sunseal.secure import precomputable
 
-    found = precomputable.analyze(**vars(asked))
+    found = precomputable.analyze(asked)
     judge("coupon-analyze", found.judged, as_json, found.as_json, lambda: _show(found), files)
 
 
@@ -107,7 +107,7 @@ def metrics_command(asked: requests.Metrics, as_json: Json = False) -> None:
     """
     from sunseal.measurement import coupon
 
-    found = coupon.metrics(**vars(asked))
+    found = coupon.metrics(asked)
     answer("coupon-metrics", as_json, lambda: [m.as_json() for m in found], lambda: _show_metrics(found))
 
 
@@ -181,7 +181,7 @@ def rate_command(asked: requests.Rates, output: Output) -> None:
     """
     from sunseal.papers import coupon_rate
 
-    found = coupon_rate.rates(**vars(asked))
+    found = coupon_rate.rates(asked)
     output.draw(lambda: report("coupon_pages").rates_chart(found), lambda: report("coupon_pages").rates_page(found))
     answer("coupon-rate", output.as_json, found.as_json, lambda: _show_rates(found))
 
@@ -211,7 +211,7 @@ def recovery_command(asked: requests.Recoveries, output: Output) -> None:
     from sunseal.papers import coupon_recovery
 
     asked.courses = output.report is not None
-    found = coupon_recovery.recoveries(**vars(asked))
+    found = coupon_recovery.recoveries(asked)
     output.draw(
         lambda: report("coupon_pages").recovery_chart(found), lambda: report("coupon_pages").recoveries_page(found)
     )
@@ -245,7 +245,7 @@ def breakeven_command(asked: requests.Breakeven, output: Output) -> None:
         asked.supply = _whole(asked.supply)
     with err.status("playing the year") as status:
         asked.heard = lambda nodes: status.update(f"playing the year: {nodes} nodes so far")
-        found = breakeven.breakeven(**vars(asked))
+        found = breakeven.breakeven(asked)
     output.draw(lambda: drawn.chart(found), lambda: drawn.page(found))
     answer("coupon-breakeven", output.as_json, found.to_dict, lambda: _show_breakeven(found), int(not found.pays))
 
@@ -298,7 +298,7 @@ def leakage_command(asked: requests.Leak, output: Output, files: VerdictFiles) -
     from sunseal.secure import leakage
 
     with bar(output.as_json, "traces") as asked.heard:
-        found = leakage.leakage(**vars(asked))
+        found = leakage.leakage(asked)
     output.draw(lambda: report("leakage_page").chart(found), lambda: report("leakage_page").page(found))
     judge("coupon-leakage", found.judged, output.as_json, found.as_json, lambda: _show_leakage(found), files)
 
@@ -343,7 +343,7 @@ def randomness_command(
             raise SunsealError(
                 "--fit makes a model and judges nothing else: leave all but --start-bytes and --save away"
             )
-        made = noise.fitted(**vars(fitted))
+        made = noise.fitted(fitted)
         if save is not None and made.judged.passed:
             save.write_text(made.toml(), encoding="utf-8")
         judge("coupon-noise", made.judged, as_json, made.as_json, lambda: _show_fit(made), files)
@@ -353,12 +353,12 @@ def randomness_command(
     if recordings.raw or recordings.over_restarts or recordings.output:
         if asked.generators or asked.bits is not None:
             raise SunsealError("recordings have no generator of a board: leave --generator and --bits away")
-        found = randomness.recorded(**vars(recordings))
+        found = randomness.recorded(recordings)
     else:
         if recordings.claim is not None:
             raise SunsealError("the claim of a board's source is the firmware's: --claim goes with --raw")
         with bar(as_json, "starts") as asked.heard:
-            found = randomness.randomness(**vars(asked))
+            found = randomness.randomness(asked)
     judge("coupon-randomness", found.judged, as_json, found.as_json, lambda: _show_randomness(found), files)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,7 @@ def fleet_command(
     with Progress(*columns, console=err.console, transient=True, disable=quiet) as bar:
         task = bar.add_task("nodes", total=None)
         asked.heard = lambda done, of: bar.update(task, completed=done, total=of)
-        played = playing.run_fleet(**{**vars(asked), "folder": folder})
+        played = playing.run_fleet(replace(asked, folder=folder))
     fleet = played.fleet
     places.look_beside(fleet.scenario.folder)
     output.draw(lambda: report("drawings").lights(played), lambda: report("planner_pages").fleet(played))

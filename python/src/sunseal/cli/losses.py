@@ -34,7 +34,7 @@ def inject_command(asked: requests.Inject, files: VerdictFiles, as_json: Json = 
     from sunseal.secure import injecting
 
     with files.judging(f"inject {_name(asked.elf)}"), bar(as_json, "cuts") as asked.progress:
-        done = injecting.inject(**vars(asked))
+        done = injecting.inject(asked)
     judge("inject", done.judged, as_json, done.to_dict, lambda: _show_injection(done), files)
 
 
@@ -105,7 +105,7 @@ def war_command(asked: requests.War, files: VerdictFiles, as_json: Json = False)
 
     name = _name(asked.elf)
     with files.judging(f"war {name}"):
-        found = injecting.war(**vars(asked))
+        found = injecting.war(asked)
     verdict = injecting.war_judged(name, found)
     told = {**verdict.to_dict(), "program": name, "board": asked.board, "hazards": [vars(h) for h in found]}
     judge("war", verdict, as_json, lambda: told, lambda: _show_war(name, found), files)
@@ -133,7 +133,7 @@ def least_command(asked: requests.LeastCapacitor, files: VerdictFiles, as_json: 
     from sunseal.secure import lasting
 
     with files.judging(f"least-capacitor {_name(asked.elf)}"), bar(as_json, "cuts") as asked.progress:
-        found = lasting.least_capacitor(**vars(asked))
+        found = lasting.least_capacitor(asked)
     judge("least-capacitor", found.judged, as_json, found.to_dict, lambda: _show_least(found), files)
 
 

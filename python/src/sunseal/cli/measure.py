@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -20,41 +18,6 @@ from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
 LATER = "it is made for later, and the workload that uses it is what shows it right"
-
-
-def settle(asked: requests.Operation) -> None:
-    """Take a first argument that is written like a file for a program of one's own."""
-    given = asked.workload
-    if given is None or given in boards.WORKLOADS or asked.elf is not None:
-        return
-    if given.endswith(".elf") or os.sep in given or "@0x" in given or Path(given).is_file():
-        asked.workload, asked.elf = None, Path(given)
-
-
-def label(asked: requests.Operation) -> str:
-    """Name what is measured."""
-    return asked.workload or (asked.elf.name if asked.elf else "")
-
-
-def typed_window(asked: requests.Operation) -> tuple[str | None, str | None, bool]:
-    """Return what was typed as `--from`, `--to` and `--marks`."""
-    given = cast("dict[str, Any]", asked.window or {})
-    return given.get("start"), given.get("end"), given.get("marks", False)
-
-
-def window(asked: requests.Operation) -> tuple[str, str] | None:
-    """Return the two symbols between which a program is measured; None stands for its trigger marks."""
-    start, end, marks = typed_window(asked)
-    if asked.elf is None and (start or end or marks):
-        raise SunsealError("`--from`, `--to` and `--marks` need a program of yours: add `--elf FILE`")
-    if marks and (start or end):
-        raise SunsealError("`--marks` and `--from`/`--to` exclude each other: choose one of them")
-    if start and end:
-        return start, end
-    if start or end:
-        given, lacks = ("--from", "--to") if start else ("--to", "--from")
-        raise SunsealError(f"`{given}` needs its other end: add `{lacks} SYMBOL`")
-    return None
 
 
 @spread
@@ -73,15 +36,13 @@ def measure_command(
     as_json: Json = False,
 ) -> None:
     """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
-    settle(asked)
     if call is not None:
         _measure_calls(asked, call, repeat, as_json)
         return
     if repeat != 1:
         raise SunsealError("`--repeat` belongs to `--call`: a run between two marks is the same each time")
-    asked.window = window(asked)
-    with counting(as_json, label(asked)) as asked.progress:
-        m = measuring.measure(**vars(asked))
+    with counting(as_json, asked.label) as asked.progress:
+        m = measuring.measure(asked)
     for lint in m.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
     answer("measure", as_json, m.to_dict, lambda: _show_measurement(m), 1 if m.result_valid is False else 0)
@@ -94,7 +55,7 @@ def _measure_calls(asked: requests.Measure, call: str, repeat: int, as_json: boo
         raise SunsealError(
             "`--unit` cannot stand beside `--call`: the measurement unit reads a workload between its marks"
         )
-    start, end, marks = typed_window(asked)
+    start, end, marks = asked.typed_window
     if asked.elf is None:
         raise SunsealError("`--call` needs a program of yours: name its ELF file")
     if asked.variant or end or marks:
@@ -103,7 +64,7 @@ def _measure_calls(asked: requests.Measure, call: str, repeat: int, as_json: boo
             f"`{wrong}` cannot stand beside `--call`, which measures from a function's entry to its return"
         )
     how = {name: getattr(asked, name) for name in ("board", "freq_hz", "vcc_v", "power", "timing", "adc_v", "allow")}
-    with counting(as_json, label(asked)):
+    with counting(as_json, asked.label):
         found = calling.measure_calls(asked.elf, call, start=start, repeat=repeat, **how)
     for lint in found.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
@@ -203,10 +164,8 @@ def _show_measurement(m: measuring.Measurement) -> None:
 def curve_command(asked: requests.Curve, figure: Figure = None, as_json: Json = False) -> None:
     """Weigh one run over every voltage and clock that the device allows."""
     writable(figure)
-    settle(asked)
-    asked.window = window(asked)
-    with counting(as_json, label(asked)) as asked.progress:
-        points = measuring.curve(**vars(asked))
+    with counting(as_json, asked.label) as asked.progress:
+        points = measuring.curve(asked)
     if figure is not None:
         from sunseal.report import charts
 

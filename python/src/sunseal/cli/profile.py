@@ -15,7 +15,6 @@ from rich.table import Table
 from sunseal import requests
 from sunseal.answers import writing
 from sunseal.cli.console import Json, err, out, print_json, writable
-from sunseal.cli.measure import label, settle, window
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
@@ -44,13 +43,11 @@ def profile_command(
         raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
     writable(figure, (".svg",))
     before = _read_folded(diff) if diff is not None else None
-    settle(asked)
-    asked.window = window(asked)
     if coverage is not None:
         _cover(coverage, asked)
         return
-    with counting(as_json, label(asked)) as asked.progress:
-        cycles = measuring.profile(**vars(asked))
+    with counting(as_json, asked.label) as asked.progress:
+        cycles = measuring.profile(asked)
         folded: dict[str, float] = dict(cycles)
         if weight == "joules":
             m = measuring.measure(**{**vars(asked), **vars(point), "progress": None})
@@ -59,7 +56,7 @@ def profile_command(
     if figure is not None:
         from sunseal.report import plots
 
-        title = f"{label(asked)} on {asked.board}"
+        title = f"{asked.label} on {asked.board}"
         writing.write_atomic(figure, plots.flame_graph(folded, unit, title, before))
     if as_json:
         print_json("profile", {"unit": unit, "stacks": folded, "before": before})
@@ -67,7 +64,7 @@ def profile_command(
         _show_diff(folded, before, unit)
     elif figure is None:
         # Folded stacks go on to other programs as they are, so what they are stands beside them.
-        err.print(f"{label(asked)} on {asked.board}: {sum(folded.values()):,.6g} {unit} by call stack")
+        err.print(f"{asked.label} on {asked.board}: {sum(folded.values()):,.6g} {unit} by call stack")
         for stack in sorted(folded):
             value = folded[stack]
             sys.stdout.write(f"{stack} {value:.12g}\n")
@@ -82,9 +79,10 @@ def _cover(path: Path, asked: requests.Operation) -> None:
         raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
     writable(path, (".info", ".lcov"))
     m = Machine(asked.board, asked.elf, timing=switches_of(asked), adc_v=asked.adc_v)
-    if asked.window is not None:
-        m.run(until=asked.window[0])
-    writing.write_atomic(path, m.coverage(asked.window[1] if asked.window else None))
+    window = asked.between()
+    if window is not None:
+        m.run(until=window[0])
+    writing.write_atomic(path, m.coverage(window[1] if window else None))
     out.print(f"wrote {path}")
 
 

@@ -29,7 +29,7 @@ def size_command(asked: requests.Size, output: Output) -> None:
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), then play the node through a typical year."""
     from sunseal.api import planning
 
-    sized = planning.size(**vars(asked))
+    sized = planning.size(asked)
     output.draw(lambda: report("drawings").main(sized), lambda: report("planner_pages").page_of(sized))
     answer("size", output.as_json, sized.to_dict, lambda: _show_sized(sized))
 
@@ -83,7 +83,7 @@ def lifetime_command(asked: requests.Life, output: Output) -> None:
     """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4)."""
     from sunseal.api import planning
 
-    found = planning.lifetime(**vars(asked))
+    found = planning.lifetime(asked)
     output.draw(lambda: report("drawings").main(found), lambda: report("planner_pages").page_of(found))
     if output.as_json:
         print_json("lifetime", found.to_dict())

@@ -97,7 +97,7 @@ def _swept(asked: requests.Sweep, as_json: bool) -> Any:
 
         asked.heard = heard
         try:
-            return sweeping.sweep(**vars(asked))
+            return sweeping.sweep(asked)
         except KeyboardInterrupt as e:
             if asked.out is None or not done[1]:
                 raise

@@ -47,7 +47,7 @@ def tune_command(
     from sunseal.api import planning
 
     with weighing(output.as_json) as asked.progress:
-        tuned = planning.tune(**vars(asked))
+        tuned = planning.tune(asked)
     output.draw(lambda: report("drawings").front(tuned), lambda: report("planner_pages").tuned(tuned))
     answer("tune", output.as_json, tuned.to_dict, lambda: _show(tuned, rows), 1 if tuned.best is None else 0)
 

@@ -198,9 +198,11 @@ def _uart_facts(
 ) -> dict[str, str]:
     serial = str(board.get("log", {}).get("serial", ""))
     number = serial[-1:]
-    row = next((u for u in told["uart"] if u["serial"] == serial and chip["name"] in u["devices"]), None)
+    kin = set(boards.device_kin(str(chip["name"])))
+    led_out = [u for u in told["uart"] if kin & set(u["devices"])]
+    row = next((u for u in led_out if u["serial"] == serial), None)
     if row is None:
-        known = ", ".join(u["serial"] for u in told["uart"] if chip["name"] in u["devices"])
+        known = ", ".join(u["serial"] for u in led_out)
         if not known:
             raise SunsealError(
                 f"no [[uart]] of data/registers/{chip['family']}.toml names the {chip['name']}, so the pins over "

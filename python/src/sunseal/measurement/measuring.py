@@ -381,13 +381,12 @@ def _choose(to: requests.Operation) -> tuple[Program, str]:
             "nothing to measure, or two things: give a workload or `--elf FILE`",
             hint="`sunseal workloads` lists the workloads",
         )
+    window = to.between()
     if elf is not None:
         if to.variant:
             raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
-        return own(elf, board, to.window, to.adc_v), "own"
+        return own(elf, board, window, to.adc_v), "own"
     assert to.workload is not None
-    if to.window is not None:
-        raise SunsealError("`--from` and `--to` belong to `--elf`; a workload has its own marks")
     if to.adc_v:
         raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
     chosen = boards.variant(tuple(to.variant), board)

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, dataclass_transform
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, dataclass_transform, overload
 
 from sunseal.catalog import boards, units
 from sunseal.errors import SunsealError
@@ -22,6 +22,8 @@ from sunseal.errors import SunsealError
 P = ParamSpec("P")
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
+Asked_contra = TypeVar("Asked_contra", contravariant=True)
+Told_co = TypeVar("Told_co", covariant=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,17 +72,29 @@ def request(kind: type[Request]) -> type[Request]:
     return dataclasses.dataclass(kind)
 
 
-def answers(kind: Callable[P, Request]) -> Callable[[Callable[[Request], Answer]], Callable[P, Answer]]:
-    """Give a function of a request the request's fields as its parameters."""
+class Asking(Protocol[P, Asked_contra, Told_co]):
+    """Function that takes a request, or the request's fields."""
 
-    def spread(function: Callable[[Request], Answer]) -> Callable[P, Answer]:
+    __name__: str
+
+    @overload
+    def __call__(self, request: Asked_contra, /) -> Told_co: ...
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Told_co: ...
+
+
+def answers(kind: Callable[P, Request]) -> Callable[[Callable[[Request], Answer]], Asking[P, Request, Answer]]:
+    """Give a function of a request the request's fields as its parameters, or the request itself."""
+
+    def spread(function: Callable[[Request], Answer]) -> Asking[P, Request, Answer]:
         @functools.wraps(function)
-        def asking(*args: P.args, **kwargs: P.kwargs) -> Answer:
-            return function(_possible(kind(*args, **kwargs)))
+        def asking(*args: Any, **kwargs: Any) -> Answer:
+            made = len(args) == 1 and not kwargs and isinstance(args[0], kind)  # type: ignore[arg-type]
+            return function(_possible(args[0] if made else kind(*args, **kwargs)))
 
         answer = function.__annotations__["return"]
         asking.__signature__ = inspect.signature(kind).replace(return_annotation=answer)  # type: ignore[attr-defined]
-        return asking
+        return cast("Asking[P, Request, Answer]", asking)
 
     return spread
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY
 from pathlib import Path
@@ -54,7 +55,7 @@ class Operation:
     board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
     variant: Sequence[str] = asked(VARIANT, default=())
     elf: Path | None = asked("--elf", "Your own program instead of a workload.", Path, default=None)
-    window: tuple[str, str] | None = asked(
+    window: tuple[str, str] | Mapping[str, str | bool] | None = asked(
         {
             "start": Option("--from", "Symbol where the measurement begins.", called="start"),
             "end": Option("--to", "Symbol where it ends.", called="end"),
@@ -75,6 +76,43 @@ class Operation:
     adc_v: Mapping[int, float] | None = asked(ADC, default=None)
     allow: Sequence[str] = asked(ALLOW, default=())
     progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        """Take a first argument that is written like a file for a program of one's own."""
+        given = self.workload
+        if given is None or given in boards.WORKLOADS or self.elf is not None:
+            return
+        if given.endswith(".elf") or os.sep in given or "@0x" in given or Path(given).is_file():
+            self.workload, self.elf = None, Path(given)
+
+    @property
+    def label(self) -> str:
+        """Name of what is measured."""
+        return self.workload or (self.elf.name if self.elf else "")
+
+    @property
+    def typed_window(self) -> tuple[str | None, str | None, bool]:
+        """The two symbols as `--from` and `--to` have them, and whether the trigger marks are asked for."""
+        if self.window is None or isinstance(self.window, tuple):
+            return (*(self.window or (None, None)), False)
+        start, end = (str(self.window[key]) if key in self.window else None for key in ("start", "end"))
+        return start, end, bool(self.window.get("marks"))
+
+    def between(self) -> tuple[str, str] | None:
+        """Return the two symbols between which a program is measured; None stands for its trigger marks."""
+        start, end, marks = self.typed_window
+        if self.elf is None and (start or end or marks):
+            raise SunsealError(
+                "`--from`, `--to` and `--marks` need a program of yours: add `--elf FILE`; a workload has its own marks"
+            )
+        if marks and (start or end):
+            raise SunsealError("`--marks` and `--from`/`--to` exclude each other: choose one of them")
+        if start and end:
+            return start, end
+        if start or end:
+            given, lacks = ("--from", "--to") if start else ("--to", "--from")
+            raise SunsealError(f"`{given}` needs its other end: add `{lacks} SYMBOL`")
+        return None
 
 
 @request
