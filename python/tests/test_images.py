@@ -90,6 +90,14 @@ def test_a_damaged_image_is_refused(sunseal: Cli, tmp_path: Path, text: str, sen
     assert done.status == 2 and sentence in " ".join(done.err.split())
 
 
+def test_a_file_that_no_chip_could_hold_is_refused_before_it_is_read(sunseal: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "huge.elf"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    done = sunseal("run", path, "--board", "telosb")
+    assert done.status == 2 and "has 1,099,511,627,776 bytes, more than any of these chips" in " ".join(done.err.split())
+
+
 def test_looking_at_a_register_changes_nothing(firmware: None) -> None:
     looked, left = (Machine("msp430fr5994-launchpad", kept("msp430fr5994-launchpad")) for _ in range(2))
     for machine in (looked, left):

@@ -585,7 +585,8 @@ fn read_part(parts: &Room, part: &str) -> Result<(Table, String), PartError> {
             PART_KINDS.join(", ")
         ),
         (None, Some(name)) if name == part => return Ok((file, shown)),
-        (None, name) => format!("name is {name:?}; it must be the file's name, {part:?}"),
+        (None, Some(name)) => format!("name is {name:?}; it must be the file's name, {part:?}"),
+        (None, None) => format!("has no name; it must be the file's, {part:?}"),
     };
     Err(PartError::Parse { part, path: shown, reason })
 }

@@ -11,6 +11,8 @@ from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 
 ELF = b"\x7fELF"
+MOST_BYTES = 256 * 1024 * 1024
+"""Size above which a file is no program of such a chip, whatever debug data it has; it is refused before it is read."""
 _MACHINES = {"avre": 83, "cortex_m4": 40}
 """`e_machine` by core; the MSP430's is 105. System V ABI, chapter 4, and each processor's supplement."""
 _MSP430 = 105
@@ -30,6 +32,8 @@ def read(path: Path, device: str) -> bytes:
     bare = named is not None and not path.exists()
     place = Path(named[1]) if named is not None and bare else path
     try:
+        if (size := place.stat().st_size) > MOST_BYTES:
+            raise SunsealError(f"the program `{place}` has {size:,} bytes, more than any of these chips could hold")
         data = place.read_bytes()
     except OSError as e:
         raise SunsealError(f"the program `{place}` cannot be read: {e.strerror or e}") from e
