@@ -10,7 +10,7 @@ mod common;
 
 use std::time::Instant;
 
-use sunseal_node::{Doing, Node, Scenario};
+use sunseal_node::{Activity, Node, Scenario};
 use sunseal_radio::Chance;
 
 const STORES: [&str; 10] = [
@@ -107,7 +107,7 @@ fn main() {
         let line = format!(
             "{draw:3} {million:7.1} M instructions/s, {:6.2} simulated s, {:5.1} s computing, {:4} starts, {:8} steps: {what}",
             r.simulated_s,
-            r.time_by_doing_s.get(&Doing::Compute).unwrap_or(&0.0),
+            r.time_by_doing_s.get(&Activity::Compute).unwrap_or(&0.0),
             r.starts,
             node.steps()
         );

@@ -10,7 +10,7 @@
 mod coupons;
 
 use serde::{Deserialize, Serialize};
-use sunseal_power::{Boundary, HarvestTrace, Load, Supply, SupplySums, Turn, Turned};
+use sunseal_power::{Alternation, Boundary, HarvestTrace, Load, Supply, SupplySums, Turn};
 
 use self::coupons::Pool;
 pub use self::coupons::{CouponFate, CouponProfile, Work};
@@ -477,18 +477,18 @@ impl Play<'_> {
         let mut end_s = light_s.min(self.duration_s);
         loop {
             match self.spread_to(end_s, power_w) {
-                Turned::Gone => return true,
-                Turned::TooLong => end_s = self.t_s + (end_s - self.t_s) / 2.0,
-                Turned::Never => return false,
+                Alternation::Gone => return true,
+                Alternation::TooLong => end_s = self.t_s + (end_s - self.t_s) / 2.0,
+                Alternation::Never => return false,
             }
         }
     }
 
-    fn spread_to(&mut self, mut end_s: f64, power_w: f64) -> Turned {
+    fn spread_to(&mut self, mut end_s: f64, power_w: f64) -> Alternation {
         let surplus;
         match self.alike_until(end_s, power_w) {
             Some(alike) => (surplus, end_s) = alike,
-            None => return Turned::Never,
+            None => return Alternation::Never,
         }
         let tasks = &self.profile.tasks;
         let mut counts = vec![0u64; tasks.len()];
@@ -514,7 +514,7 @@ impl Play<'_> {
         let make_share = making.map_or(0.0, |(work, _)| made as f64 * work.time_s / span_s);
         let busy: f64 = (0..tasks.len()).map(share).sum::<f64>() + make_share;
         if counts.iter().sum::<u64>() + made < 2 || busy > 0.5 {
-            return Turned::Never;
+            return Alternation::Never;
         }
         let mut turns = vec![Turn { share: 1.0 - busy, ..self.sleep().always() }];
         let mut gate_j = 0.0f64;
@@ -528,11 +528,11 @@ impl Play<'_> {
         }
         let before = self.pool.is_some().then(|| (self.supply.clone(), self.t_s));
         let turned = self.supply.advance_in_turns(span_s, &turns, gate_j, power_w);
-        if turned == Turned::Gone {
+        if turned == Alternation::Gone {
             self.t_s = end_s;
             if !self.settle(surplus, power_w, made, &counts) {
                 (self.supply, self.t_s) = before.expect("there are coupons");
-                return Turned::TooLong;
+                return Alternation::TooLong;
             }
             let v_v = self.supply.v_v();
             self.fate.v_min_v = self.fate.v_min_v.min(v_v);

@@ -29,7 +29,8 @@ pub use inputs::{BusDevice, Voltage, check_points, voltage_at};
 pub use load::{LoadChoice, LoadRecord, LoadStep, Repeated, play_load};
 pub use node::{Node, Progress};
 pub use record::{
-    Doing, EnergyRecord, Event, FunctionEnergy, Messages, RunRecord, SeriesPoint, Stretch, Window,
+    Activity, EnergyRecord, Event, FunctionEnergy, Messages, RunRecord, SeriesPoint, Stretch,
+    Window,
 };
 pub use scenario::{
     Faults, GatewayChoice, HarvestChoice, Output, PowerChoice, Scenario, Sunlight, SupplyChoice,

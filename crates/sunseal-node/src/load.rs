@@ -15,7 +15,7 @@ use sunseal_power::{
     Boundary, EnergyBreakdown, HarvestTrace, Light, Load, Output, Supply, SupplyConfig,
 };
 
-use crate::record::{Cycles, Doing, EnergyRecord, Recorder, RunRecord};
+use crate::record::{Activity, Cycles, EnergyRecord, Recorder, RunRecord};
 use crate::scenario::Until;
 use crate::vain::{least, told};
 use crate::{Node, NodeError, Progress, Scenario};
@@ -297,7 +297,7 @@ impl Play {
         };
         let from_s = self.now_s;
         let done = &leap.done;
-        let shares = [(Doing::Off, done.time_s - done.on_s), (Doing::Compute, done.on_s)];
+        let shares = [(Activity::Off, done.time_s - done.on_s), (Activity::Compute, done.on_s)];
         let alike = Cycles {
             v_v: (done.low_v, done.high_v),
             end_v: self.course.supply.v_v(),

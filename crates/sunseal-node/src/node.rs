@@ -33,7 +33,7 @@ use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::config::{write_config, write_symbols};
 use crate::inputs::{self, BusDevice, Given};
-use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
+use crate::record::{Activity, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep, program_digest};
 use coupons::Coupons;
@@ -460,7 +460,7 @@ impl Node {
         self.machine.time().as_seconds()
     }
 
-    fn doing(&self) -> Doing {
+    fn doing(&self) -> Activity {
         let at_rest = [
             "off",
             "sleep",
@@ -479,12 +479,12 @@ impl Node {
         let mut awake = false;
         for (component, state) in self.machine.states() {
             match component {
-                "radio" if !at_rest.contains(&state) => return Doing::Radio,
+                "radio" if !at_rest.contains(&state) => return Activity::Radio,
                 "cpu" => awake = state.starts_with("active"),
                 _ => {}
             }
         }
-        if awake { Doing::Compute } else { Doing::Sleep }
+        if awake { Activity::Compute } else { Activity::Sleep }
     }
 
     /// Plays the scenario to its end, or until `watch` returns false.
@@ -568,7 +568,7 @@ impl Node {
         dt_s: f64,
         load: Load,
         light: &Light,
-        doing: Doing,
+        doing: Activity,
     ) -> Option<Boundary> {
         let before = self.supply.terminal_v(load, light);
         let on_j = self.supply.sums().load_j;
@@ -607,7 +607,7 @@ impl Node {
         let _ = self.machine.run(&Until::time(Picos(now.0 + gone.0)), &mut Silent);
         let dt_s = gone.as_seconds();
         let after = self.supply.terminal_v(off, &light);
-        self.recorder.step(now_s, dt_s, (before, after), light.max_w, 0.0, Doing::Off);
+        self.recorder.step(now_s, dt_s, (before, after), light.max_w, 0.0, Activity::Off);
         if let Some(functions) = &mut self.functions {
             functions.off(dt_s);
         }
@@ -658,7 +658,7 @@ impl Node {
     }
 
     /// The output is cut off under a load.
-    fn cut(&mut self, load: Load, doing: Doing) {
+    fn cut(&mut self, load: Load, doing: Activity) {
         self.life_ends(load, doing);
         self.supply.switch_off();
         if let Some(coupons) = &mut self.coupons {

@@ -18,7 +18,7 @@ use crate::scenario::Output;
 /// Activity of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Doing {
+pub enum Activity {
     /// Off: there is no supply.
     Off,
     /// CPU asleep, radio at rest.
@@ -60,7 +60,7 @@ pub struct Stretch {
     /// Time at which the stretch ends.
     pub to_s: f64,
     /// Activity in the stretch.
-    pub doing: Doing,
+    pub doing: Activity,
 }
 
 /// Something worth a line.
@@ -101,7 +101,7 @@ pub struct Window {
     /// Power of the node in the step that begins.
     pub load_w: Vec<f64>,
     /// Activity in each step.
-    pub state: Vec<Doing>,
+    pub state: Vec<Activity>,
     /// True if it was cut because it has too many steps.
     pub cut: bool,
 }
@@ -194,7 +194,7 @@ pub struct RunRecord {
     /// CPU cycles in all.
     pub cycles: u64,
     /// Seconds by the node's activity.
-    pub time_by_doing_s: BTreeMap<Doing, f64>,
+    pub time_by_doing_s: BTreeMap<Activity, f64>,
     /// Counts of the radio.
     pub radio: RadioCounts,
     /// Messages on the air.
@@ -296,7 +296,7 @@ pub(crate) struct Cycles {
     /// Mean power of the node.
     pub load_w: f64,
     /// Share of the time for which it is at each activity.
-    pub shares: [(Doing, f64); 2],
+    pub shares: [(Activity, f64); 2],
 }
 
 const MAX_STRETCHES: usize = 20_000;
@@ -325,7 +325,7 @@ pub(crate) struct Recorder {
     pub events: Vec<Event>,
     pub events_cut: bool,
     pub messages: Messages,
-    pub by_doing: BTreeMap<Doing, f64>,
+    pub by_doing: BTreeMap<Activity, f64>,
     pub window: Option<Window>,
     pub first_cut_s: Option<f64>,
 }
@@ -350,7 +350,7 @@ const EMPTY: BucketSums = BucketSums {
 };
 
 impl Window {
-    fn step(&mut self, from_s: f64, to_s: f64, v: (f64, f64), load_w: f64, doing: Doing) {
+    fn step(&mut self, from_s: f64, to_s: f64, v: (f64, f64), load_w: f64, doing: Activity) {
         if from_s < self.from_s || from_s >= self.to_s || to_s <= from_s {
             return;
         }
@@ -433,7 +433,7 @@ impl Recorder {
         v: (f64, f64),
         panel_w: f64,
         load_w: f64,
-        doing: Doing,
+        doing: Activity,
     ) {
         let s = &mut self.sums;
         s.low = s.low.min(v.0).min(v.1);
@@ -511,9 +511,9 @@ impl Recorder {
             vcap_max_v: s.high.max(self.v_last),
             panel_w: s.panel / time,
             load_w: s.load / time,
-            off_share: s.share[Doing::Off as usize] / time,
-            radio_share: s.share[Doing::Radio as usize] / time,
-            compute_share: s.share[Doing::Compute as usize] / time,
+            off_share: s.share[Activity::Off as usize] / time,
+            radio_share: s.share[Activity::Radio as usize] / time,
+            compute_share: s.share[Activity::Compute as usize] / time,
         });
         self.bucket += 1;
     }
@@ -525,7 +525,7 @@ impl Recorder {
         } else {
             self.timeline_cut = true;
         }
-        if s.doing == Doing::Compute && self.is_long(&s) && !self.computations_cut {
+        if s.doing == Activity::Compute && self.is_long(&s) && !self.computations_cut {
             self.longest_s = self.longest_s.max(s.to_s - s.from_s);
             self.computations.push(s);
             if self.computations.len() > MAX_COMPUTATIONS {
@@ -621,11 +621,11 @@ mod tests {
             // A wake-up that is short beside an operation, and was not beside the first one.
             let operation_s = if round == 0 { 0.03 } else { 0.2 };
             for (dt_s, doing) in [
-                (0.5, Doing::Sleep),
-                (0.01, Doing::Compute),
-                (0.29, Doing::Radio),
-                (operation_s / 2.0, Doing::Compute),
-                (operation_s / 2.0, Doing::Compute),
+                (0.5, Activity::Sleep),
+                (0.01, Activity::Compute),
+                (0.29, Activity::Radio),
+                (operation_s / 2.0, Activity::Compute),
+                (operation_s / 2.0, Activity::Compute),
             ] {
                 step(&mut r, dt_s, doing);
             }

@@ -52,7 +52,7 @@ pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, pow
 pub use storage::{Flow, Storage};
 pub use store::{Branch, Curve, Element, State, Store};
 pub use supply::{
-    Advance, Boundary, Cycle, Lasting, LitYear, Load, RailAhead, Supply, SupplyConfig, SupplyError,
-    SupplyState, SupplySums, Turn, Turned, Unclosed, Yearly,
+    Advance, Alternation, Boundary, Cycle, Lasting, LitYear, Load, RailAhead, Supply, SupplyConfig,
+    SupplyError, SupplyState, SupplySums, Turn, Unclosed, Yearly,
 };
 pub use weigh::{Clock, CurvePoint, EnergyBreakdown, Item, ItemKind};

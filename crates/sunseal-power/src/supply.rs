@@ -72,9 +72,9 @@ pub enum Boundary {
     Cut,
 }
 
-/// Outcome of loads that take turns.
+/// Outcome of alternating loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turned {
+pub enum Alternation {
     /// The time has gone by.
     Gone,
     /// The store would not hold what it must all the while.
@@ -357,13 +357,13 @@ impl Supply {
         turns: &[Turn],
         least_j: f64,
         light: impl Into<Light>,
-    ) -> Turned {
+    ) -> Alternation {
         let light = light.into();
         let Some(peak) = turns.iter().max_by(|a, b| a.load.vcc_w.total_cmp(&b.load.vcc_w)) else {
-            return Turned::Never;
+            return Alternation::Never;
         };
         if self.at.coasting {
-            return Turned::Never;
+            return Alternation::Never;
         }
         let of = |t: &Turn| self.drawn_w(t.load) * t.lasts_s;
         let heaviest = Heaviest {
@@ -375,7 +375,7 @@ impl Supply {
         let moved = self.moved_j();
         let under = Turning { dt_s, turns, heaviest, light: &light };
         let turned = before.solver.get().advance_in_turns(self, &before, under);
-        if turned != Turned::Gone {
+        if turned != Alternation::Gone {
             *self = before;
             return turned;
         }

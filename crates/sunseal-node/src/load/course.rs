@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sunseal_power::{Boundary, Cycle, Light, Load, Supply, SupplyState};
 
 use super::{LoadStep, draw};
-use crate::record::Doing;
+use crate::record::Activity;
 
 /// After a cut the output comes back without load for so long, assumed: a store that rests above its restart voltage
 /// would else be cut off and come back without end in no time.
@@ -58,7 +58,7 @@ pub(super) struct Stretch {
     pub vcc_w: f64,
     /// The store's terminal at its beginning and at its end.
     pub v_v: (f64, f64),
-    pub doing: Doing,
+    pub doing: Activity,
     pub met: Met,
 }
 
@@ -145,7 +145,7 @@ impl Course {
             }
         }
         let v_v = (before_v, end_v);
-        Stretch { gone_s, vcc_w: load.vcc_w, v_v, doing: Doing::Compute, met }
+        Stretch { gone_s, vcc_w: load.vcc_w, v_v, doing: Activity::Compute, met }
     }
 
     fn step_off(&mut self, dt_s: f64, light: &Light) -> Stretch {
@@ -162,7 +162,7 @@ impl Course {
         }
         let after_v = supply.terminal_v(Load::default(), light);
         let (gone_s, v_v) = (advance.elapsed_s, (before_v, after_v));
-        Stretch { gone_s, vcc_w: 0.0, v_v, doing: Doing::Off, met }
+        Stretch { gone_s, vcc_w: 0.0, v_v, doing: Activity::Off, met }
     }
 
     /// State in which the next cycle of a kind begins: everything that its course depends on but the store.
@@ -186,7 +186,7 @@ impl Course {
         for _ in 0..most {
             let s = course.step(most_s - time_s, light);
             time_s += s.gone_s;
-            on_s += if s.doing == Doing::Off { 0.0 } else { s.gone_s };
+            on_s += if s.doing == Activity::Off { 0.0 } else { s.gone_s };
             low_v = f64::min(low_v, s.v_v.0.min(s.v_v.1));
             high_v = f64::max(high_v, s.v_v.0.max(s.v_v.1));
             let other = course.start_s != self.start_s;

@@ -16,7 +16,7 @@ impl Node {
         let Price { point, flash_w, ram_w, fpga_max_w, doing, .. } = self.prices[price];
         let store_w = self.divider_w();
         // Surely not more than this; what it was is known afterwards.
-        let computes = doing == Doing::Compute;
+        let computes = doing == Activity::Compute;
         let cycles_w = if computes { self.events.cycle_j * f64::from(point.mclk_hz) } else { 0.0 };
         let events_w = cycles_w + fpga_max_w;
         let load = Load { vcc_w: flash_w.max(ram_w) + events_w, store_w };

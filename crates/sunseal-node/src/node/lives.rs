@@ -11,7 +11,7 @@ use sunseal_power::{Light, Load, Output, Supply, SupplyConfig};
 
 use super::Node;
 use super::checkpoint::program_digest;
-use crate::record::Doing;
+use crate::record::Activity;
 use crate::vain::{needs_v, told};
 
 /// So many lives alike are a loop.
@@ -99,7 +99,7 @@ impl Node {
 
     /// Looks at a life that has ended under a load: if many have ended so, with nothing done in them that could last, and
     /// if no light of the run would change that, it says why.
-    pub(super) fn life_ends(&mut self, load: Load, doing: Doing) {
+    pub(super) fn life_ends(&mut self, load: Load, doing: Activity) {
         let (from, to) = (self.lives.begun, self.begins());
         let cycles = to.cycles - from.cycles;
         let life = Life {
@@ -107,7 +107,7 @@ impl Node {
             cycles,
             at: match doing {
                 _ if cycles == 0 => At::Start,
-                Doing::Radio => At::Radio,
+                Activity::Radio => At::Radio,
                 _ => At::Compute,
             },
             sent: to.sent - from.sent,

@@ -8,7 +8,7 @@ use sunseal_trace::{OperatingPoint, StateId};
 use super::Node;
 use super::functions::Powers;
 use crate::NodeError;
-use crate::record::Doing;
+use crate::record::Activity;
 
 /// Power of one set of states, and what the node is at. Where code runs from is no state of the machine: it
 /// may change with every jump, so a step is priced by the cycles that ran from RAM.
@@ -21,7 +21,7 @@ pub(super) struct Price {
     /// Part of it that FPGAs draw whatever the rail is; and more than their clocks and toggles take.
     pub fpga_w: f64,
     pub fpga_max_w: f64,
-    pub doing: Doing,
+    pub doing: Activity,
     /// By component, where functions are asked for.
     pub powers: Option<Powers>,
 }

@@ -6,7 +6,7 @@ use sunseal_trace::Ledger;
 
 use super::Node;
 use crate::NodeError;
-use crate::record::Doing;
+use crate::record::Activity;
 
 /// Cost of the last start: the next one at that rail mostly passes the same.
 pub(super) struct Start {
@@ -42,9 +42,10 @@ impl Node {
         self.events.fpga_w = 0.0;
         let load = Load { vcc_w: boot_w.max(0.0), store_w: 0.0 };
         let begun_j = self.supply.sums().load_j;
-        if self.book(before.as_seconds(), boot_s, load, light, Doing::Sleep) == Some(Boundary::Cut)
+        if self.book(before.as_seconds(), boot_s, load, light, Activity::Sleep)
+            == Some(Boundary::Cut)
         {
-            self.cut(load, Doing::Sleep);
+            self.cut(load, Activity::Sleep);
         }
         if let (Some(functions), Some(start)) = (&mut self.functions, &self.start) {
             let parts: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::common;
 use crate::common::gateway::{Gateway, firmware};
 use common::{DUTIES, FOREVER, STOP_WATCHDOG, blinker, data, duty, program, program_with};
-use sunseal_node::{Doing, LoopbackAir, Node, RunRecord, Scenario, Sent};
+use sunseal_node::{Activity, LoopbackAir, Node, RunRecord, Scenario, Sent};
 
 fn signing(output: &str) -> Scenario {
     let text = format!(
@@ -168,9 +168,9 @@ fn a_window_shows_what_the_run_without_it_did() {
     assert!(w.time_s.is_sorted());
     assert!((w.time_s[0] - from_s).abs() < 2e-5 && w.time_s[length - 1] >= to_s - 1e-12);
     // Off from the cut on, and at the cut at the cut-off voltage.
-    let at = w.state.iter().position(|s| *s == Doing::Off).unwrap();
+    let at = w.state.iter().position(|s| *s == Activity::Off).unwrap();
     assert!((w.time_s[at] - cut_s).abs() < 2e-5, "{} {cut_s}", w.time_s[at]);
-    assert!(w.state[..at].iter().all(|s| *s != Doing::Off));
+    assert!(w.state[..at].iter().all(|s| *s != Activity::Off));
     assert!((w.vcap_v[at] - 1.9).abs() < 5e-3, "{}", w.vcap_v[at]);
     // About a megahertz: steps of some cycles.
     let longest_s = w.time_s.windows(2).map(|t| t[1] - t[0]).fold(0.0, f64::max);

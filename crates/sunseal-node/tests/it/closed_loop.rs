@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use crate::common::{
     self, FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program, program_with,
 };
-use sunseal_node::{Doing, Node, NodeError, RunRecord, Scenario};
+use sunseal_node::{Activity, Node, NodeError, RunRecord, Scenario};
 use sunseal_power::HarvestTrace;
 
 fn busy() -> Vec<u16> {
@@ -62,7 +62,7 @@ fn a_busy_node_runs_down_is_cut_off_and_comes_back_with_the_light() {
     assert!(v("on")[1..].iter().all(|v| (v - after).abs() < 2e-3), "{:?}", v("on"));
     let time: f64 = r.time_by_doing_s.values().sum();
     assert!((time - r.simulated_s).abs() < 1e-6);
-    assert!(r.time_by_doing_s[&Doing::Compute] > 1.0 && r.time_by_doing_s[&Doing::Off] > 1.0);
+    assert!(r.time_by_doing_s[&Activity::Compute] > 1.0 && r.time_by_doing_s[&Activity::Off] > 1.0);
     assert_eq!(r.series.len(), 2000);
 }
 
@@ -121,7 +121,7 @@ fn a_sleeping_node_lives_on_its_store_for_a_day() {
     assert_eq!((r.brown_outs, r.starts), (0, 1));
     assert!(r.energy.balance_rel < 1e-6, "{}", r.energy.balance_rel);
     assert!(r.energy.loop_over_ledger_rel.abs() < 1e-6, "{}", r.energy.loop_over_ledger_rel);
-    assert!(r.time_by_doing_s[&Doing::Sleep] > 86_390.0);
+    assert!(r.time_by_doing_s[&Activity::Sleep] > 86_390.0);
     let end = r.series.last().unwrap();
     assert!(end.vcap_v < 3.9 && end.vcap_v > 2.0, "{}", end.vcap_v);
     assert!(r.series.windows(2).all(|w| w[1].vcap_v <= w[0].vcap_v + 1e-12), "it only falls");
@@ -583,7 +583,7 @@ fn resets_by_the_supervisor_are_counted_and_hold_until_its_rising_level() {
     });
     let r = r.unwrap();
     assert!(node.steps() >= 1_000, "{} steps of 0.1 ms", node.steps());
-    let ran = r.timeline.iter().find(|w| w.doing == Doing::Compute).unwrap();
+    let ran = r.timeline.iter().find(|w| w.doing == Activity::Compute).unwrap();
     let at = seen.iter().rfind(|(t, _)| *t <= ran.from_s).unwrap().1;
     assert!((1.87..1.90).contains(&at), "{at}");
     assert_eq!((r.starts, r.supervisor_resets), (1, 1));

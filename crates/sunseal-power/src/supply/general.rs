@@ -3,7 +3,7 @@
 
 use super::mode::Mode;
 use super::solver::{Heaviest, SAG, Solver, Turning};
-use super::{Advance, Boundary, Load, Supply, Turn, Turned, mean};
+use super::{Advance, Alternation, Boundary, Load, Supply, Turn, mean};
 use crate::circuit::{Converter, Draw, Feed, Gone, Net, Probe};
 use crate::store::State;
 use crate::{Charger, Light, Output, Store};
@@ -83,7 +83,7 @@ impl Solver for General {
         s.advance_circuit(dt_s, &[load.always()], light, |_| false)
     }
 
-    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Turned {
+    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Alternation {
         let Turning { dt_s, turns, heaviest, light } = under;
         let heavy = [heaviest.load.always()];
         // A full store is held by what light there is, which may be less than this load.
@@ -91,12 +91,12 @@ impl Solver for General {
         let net = before.net(mode, &heavy, light);
         let bears = |x: &State| before.bears(&net, mode, x, heaviest, light);
         if !bears(&s.at.x) {
-            return Turned::Never;
+            return Alternation::Never;
         }
         let advance = s.advance_circuit(dt_s, turns, light, |x| !bears(x));
         match advance.boundary.is_none() && advance.elapsed_s >= dt_s {
-            true => Turned::Gone,
-            false => Turned::TooLong,
+            true => Alternation::Gone,
+            false => Alternation::TooLong,
         }
     }
 

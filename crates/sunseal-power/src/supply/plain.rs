@@ -2,7 +2,7 @@
 //! The solver of a plain capacitor between converters of constant efficiency.
 
 use super::solver::{Heaviest, SAG, Solver, Turning};
-use super::{Advance, Boundary, Load, Supply, SupplyConfig, Turn, Turned, mean};
+use super::{Advance, Alternation, Boundary, Load, Supply, SupplyConfig, Turn, mean};
 use crate::store::State;
 use crate::{Charger, Light, Output, Storage};
 
@@ -212,18 +212,18 @@ impl Solver for Plain {
         self.advance_with(s, dt_s, load.into(), light)
     }
 
-    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Turned {
+    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Alternation {
         let Turning { dt_s, turns, heaviest, light } = under;
         if !self.bears(before, &s.at.x, heaviest, light) {
-            return Turned::Never;
+            return Alternation::Never;
         }
         let load = Rippling { mean: mean(turns), ripple_w: self.ripple_w(s, turns) };
         let advance = self.advance_with(s, dt_s, load, light);
         let whole = advance.boundary.is_none() && advance.elapsed_s >= dt_s;
         // The voltage is monotonic: both ends speak for what lies between.
         match whole && self.bears(before, &s.at.x, heaviest, light) {
-            true => Turned::Gone,
-            false => Turned::TooLong,
+            true => Alternation::Gone,
+            false => Alternation::TooLong,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::general::General;
 use super::plain::Plain;
-use super::{Advance, Load, Supply, SupplyConfig, Turn, Turned};
+use super::{Advance, Alternation, Load, Supply, SupplyConfig, Turn};
 use crate::Light;
 
 /// A way to follow the store of a supply whose output is not coasting on the rail's capacitance.
@@ -31,9 +31,9 @@ pub(super) trait Solver {
     fn advance(&self, s: &mut Supply, dt_s: f64, load: Load, light: &Light) -> Advance;
 
     /// Lets time go by under the mean of turns while the store, which stands as it does in
-    /// `before`, bears the heaviest. Of any other answer than [`Turned::Gone`] the state that it leaves is to be thrown
+    /// `before`, bears the heaviest. Of any other answer than [`Alternation::Gone`] the state that it leaves is to be thrown
     /// away.
-    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Turned;
+    fn advance_in_turns(&self, s: &mut Supply, before: &Supply, under: Turning<'_>) -> Alternation;
 
     /// Lets time go by with the terminal beyond the cut-off, whatever the store can still give.
     fn finish(&self, s: &mut Supply, dt_s: f64, load: Load, light: &Light);

@@ -582,7 +582,7 @@ proptest! {
         let c = SupplyConfig {
             store, charger, output, charger_quiescent_a: 3e-7, charger_asleep_a: 3e-7, start_overhead_j: 1e-6, v_max_v: 4.2, v_on_v: 3.0, ..config()
         };
-        // Two that start beside it: where they part, the end hangs on the start and not on the solver.
+        // Two that start beside it: where they part, the end depends on the start and not on the solver.
         let mut beside = [v - 3e-4, v + 3e-4].map(|v| Supply::new(c.clone(), v).unwrap());
         let mut tight = Supply::new(c, v).unwrap();
         let mut loose = tight.clone().with_tolerance(3e-5);
@@ -652,7 +652,7 @@ proptest! {
         ];
         let span_s = period_s * f64::from(rounds);
         let before = paper.at.sums;
-        if paper.advance_in_turns(span_s, &turns, 0.0, sun) != Turned::Gone {
+        if paper.advance_in_turns(span_s, &turns, 0.0, sun) != Alternation::Gone {
             prop_assert_eq!((paper.at.sums, paper.at.x), (before, each.at.x));
             return Ok(());
         }

@@ -124,7 +124,7 @@ def _show_war(name: str, found: Sequence[Hazard]) -> None:
 
 @spread
 def least_command(asked: requests.LeastCapacitor, files: VerdictFiles, as_json: Json = False) -> None:
-    """Find the least capacitor with which a program gets on, wherever its lives end.
+    """Find the smallest capacitor with which the program always makes progress, whenever power fails.
 
     Cuts at every cycle from power-up on, and at every cycle of each recovery, say which lives leave as much to do as
     there was; the answer bears a longer one. What it takes for granted is listed. Exit status 1 if a cut is not

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The least capacitor with which a program always gets on, whatever its lives begin with.
+"""Smallest capacitor with which a program always makes progress, whatever its lives begin with.
 
-A program gets on if each life leaves it nearer to its end: fewer cycles without a further loss. What a cut can
+A program makes progress if each life leaves it nearer to its end: fewer cycles without a further loss. What a cut can
 leave is found by cutting the run from power-up, then each recovery, until nothing new is left.
 """
 

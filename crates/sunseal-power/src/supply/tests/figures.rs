@@ -141,7 +141,7 @@ fn turns_on_paper_lose_by_the_square_of_their_current() {
         Turn { share: 0.9, ..load(2.2e-6).always() },
     ];
     let mut s = on_at(linear(0.5, 2.0), 3.6);
-    assert_eq!(s.advance_in_turns(100.0, &turns, 0.0, 0.0), Turned::Gone);
+    assert_eq!(s.advance_in_turns(100.0, &turns, 0.0, 0.0), Alternation::Gone);
     let mean_a = 1e-3 + 0.9e-6;
     // To first order: what is lost beyond the mean lowers the voltage too, by half a percent here.
     near(s.sums().esr_j, 100.0 * 2.0 * (0.1 * 1e-4 + 0.9e-12), 2e-3);
@@ -156,7 +156,7 @@ fn turns_on_paper_lose_by_the_square_of_their_current() {
         let c = SupplyConfig { v_cut_v: 1.9, ..capacitor(0.5, 2.0, 1e12) };
         let mut s = on_at(c, 4.0);
         s = if plain { s } else { s.without_shortcut() };
-        assert_eq!(s.advance_in_turns(20.0, &turns, 0.0, 0.0), Turned::Gone);
+        assert_eq!(s.advance_in_turns(20.0, &turns, 0.0, 0.0), Alternation::Gone);
         let (heavy_a, rest_a) = ((10e-3 / 0.85 + 5e-6) / 4.0, 5e-6 / 4.0);
         let expected_j = 20.0 * 2.0 * (0.1f64 * heavy_a * heavy_a + 0.9 * rest_a * rest_a);
         near(s.sums().esr_j, expected_j, 1e-2);
@@ -180,17 +180,17 @@ fn turns_are_taken_on_paper_only_while_the_store_bears_the_heaviest() {
         let mut s = on_at(linear(0.5, 2.0), 3.6);
         let before = s.state();
         let turned = s.advance_in_turns(span_s, &turns(lasts_s), least_j, 0.0);
-        assert!(turned == Turned::Gone || s.state() == before);
+        assert!(turned == Alternation::Gone || s.state() == before);
         turned
     };
-    assert_eq!(taken(above_j - two_j - 2e-3, 0.1, 0.1), Turned::Gone);
-    assert_eq!(taken(above_j - two_j + 1e-5, 0.1, 0.1), Turned::Never);
-    assert_eq!(taken(above_j - two_j - 2e-3, 0.1, 100.0), Turned::TooLong);
+    assert_eq!(taken(above_j - two_j - 2e-3, 0.1, 0.1), Alternation::Gone);
+    assert_eq!(taken(above_j - two_j + 1e-5, 0.1, 0.1), Alternation::Never);
+    assert_eq!(taken(above_j - two_j - 2e-3, 0.1, 100.0), Alternation::TooLong);
     // A turn takes 1.5 mC, 3 mV, at most: 0.15 s of 10 mA.
-    assert_eq!(taken(0.0, 0.149, 1.0), Turned::Gone);
-    assert_eq!(taken(0.0, 0.152, 1.0), Turned::Never);
+    assert_eq!(taken(0.0, 0.149, 1.0), Alternation::Gone);
+    assert_eq!(taken(0.0, 0.152, 1.0), Alternation::Never);
     // The heaviest may pull the terminal down by a hundredth: 10 mA of 36 mV at 3.6 ohm.
-    for (esr_ohm, turned) in [(3.59, Turned::Gone), (3.61, Turned::Never)] {
+    for (esr_ohm, turned) in [(3.59, Alternation::Gone), (3.61, Alternation::Never)] {
         let mut s = on_at(linear(0.5, esr_ohm), 3.6);
         assert_eq!(s.advance_in_turns(1e-3, &turns(0.01), 0.0, 0.0), turned, "{esr_ohm}");
     }
@@ -205,14 +205,14 @@ fn turns_are_taken_on_paper_only_while_the_store_bears_the_heaviest() {
     let heavy_w = 10e-3 / 0.85 + 5e-6;
     let cut_v = 1.9 + 2.0 * heavy_w / 1.9;
     let above_j = 0.25 * (16.0 - cut_v * cut_v) - 2.0 * 0.1 * heavy_w;
-    assert_eq!(plain(above_j - 1e-4, 2.0, 1e-3), Turned::Gone);
-    assert_eq!(plain(above_j + 1e-6, 2.0, 1e-3), Turned::Never);
-    assert_eq!(plain(above_j - 1e-4, 2.0, 100.0), Turned::TooLong);
+    assert_eq!(plain(above_j - 1e-4, 2.0, 1e-3), Alternation::Gone);
+    assert_eq!(plain(above_j + 1e-6, 2.0, 1e-3), Alternation::Never);
+    assert_eq!(plain(above_j - 1e-4, 2.0, 100.0), Alternation::TooLong);
     // I R is a hundredth of 4 V where R is 0.04 * 3.96 / P.
     let limit_ohm = 0.04 * 3.96 / heavy_w;
-    assert_eq!(plain(0.0, 0.999 * limit_ohm, 1e-3), Turned::Gone);
-    assert_eq!(plain(0.0, 1.001 * limit_ohm, 1e-3), Turned::Never);
-    assert_eq!(on_at(config(), 3.0).advance_in_turns(1.0, &[], 0.0, 0.0), Turned::Never);
+    assert_eq!(plain(0.0, 0.999 * limit_ohm, 1e-3), Alternation::Gone);
+    assert_eq!(plain(0.0, 1.001 * limit_ohm, 1e-3), Alternation::Never);
+    assert_eq!(on_at(config(), 3.0).advance_in_turns(1.0, &[], 0.0, 0.0), Alternation::Never);
 }
 
 #[test]
