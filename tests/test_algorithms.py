@@ -117,7 +117,7 @@ def test_an_argument_that_nothing_gives_is_named(tmp_path: Path, changed: Callab
     changed(XTEA, 'before = ["block_', 'before = ["ctr_init", "block_')
     done = subprocess.run(
         [sys.executable, tmp_path / "firmware" / "bench" / "generate.py", ROOT / "data", "c", tmp_path],
-        env={"PYTHONPATH": str(ROOT / "python" / "src" / "sunseal")},
+        env={"PYTHONPATH": str(ROOT / "python" / "src" / "sunseal" / "catalog")},
         capture_output=True,
         text=True,
         check=False,

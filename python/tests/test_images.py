@@ -95,7 +95,9 @@ def test_a_file_that_no_chip_could_hold_is_refused_before_it_is_read(sunseal: Cl
     with path.open("wb") as file:
         file.truncate(1 << 40)
     done = sunseal("run", path, "--board", "telosb")
-    assert done.status == 2 and "has 1,099,511,627,776 bytes, more than any of these chips" in " ".join(done.err.split())
+    assert done.status == 2 and "has 1,099,511,627,776 bytes, more than any of these chips" in " ".join(
+        done.err.split()
+    )
 
 
 def test_looking_at_a_register_changes_nothing(firmware: None) -> None:

@@ -13,7 +13,7 @@ import pytest
 import sunseal
 from conftest import Cli, require
 from sunseal import EngineError, Machine, SunsealError
-from sunseal.catalog import power_sets
+from sunseal.catalog import boards, power_sets
 from sunseal.requests.checks import checks
 from sunseal.secure import cutting, injecting
 from test_variables import build as compiled
@@ -160,7 +160,7 @@ def test_invariants_and_assertions_are_heard(build: Build) -> None:
 
 
 def test_a_called_function_is_called_again_behind_the_reboot() -> None:
-    elf = sunseal.boards.firmware_path("telosb", {"mpy": "16"}, "bench-aes128-encrypt")
+    elf = boards.firmware_path("telosb", {"mpy": "16"}, "bench-aes128-encrypt")
     m = Machine("telosb", elf)
     assert m.run(until="main").kind == "pc"
     seen = []
@@ -185,7 +185,7 @@ def test_write_after_read_is_found_where_it_is(build: Build) -> None:
     assert [h.symbol for h in sunseal.war(build("s", SOUND, count=7, flag=0, shadow=0), BOARD, end="done")] == ["flag"]
     assert sunseal.war(build("s", SOUND, count=7, flag=0, shadow=0), BOARD, end="done", ignore=["flag"]) == []
     with pytest.raises(sunseal.EngineError, match="no non-volatile memory that plain loads"):
-        sunseal.war(sunseal.boards.firmware_path("micaz", {}, "bench-aes128-encrypt"), "micaz")
+        sunseal.war(boards.firmware_path("micaz", {}, "bench-aes128-encrypt"), "micaz")
 
 
 def test_the_commands_say_no_by_their_status(build: Build, sunseal: Cli, tmp_path: Path) -> None:

@@ -102,7 +102,11 @@ def test_a_new_program_runs_and_is_weighed_on_it(own: Path, sunseal: Cli, tmp_pa
     [
         ("msp430fr5969", "msp430fr5970", 'extends "msp430fr5970", and'),
         ("end = 0xFFFF", "end = 0xFFFE", "must start even and end odd"),
-        ('name = "ta3"\nabsent = true', 'name = "ta9"\nkind = "timer_z"\nbase = 0x700\nsize_bytes = 32\nsource = "mine"', "timer_z"),
+        (
+            'name = "ta3"\nabsent = true',
+            'name = "ta9"\nkind = "timer_z"\nbase = 0x700\nsize_bytes = 32\nsource = "mine"',
+            "timer_z",
+        ),
         ('extends = "msp430fr5969"', 'extends = "msp430fr5968"', "extends itself"),
     ],
 )

@@ -49,7 +49,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Cut the power": {
         "inject": ("losses:inject_command", "Cut the power at every cycle of a stretch."),
         "war": ("losses:war_command", "Find non-volatile bytes written after they were read."),
-        "least-capacitor": ("losses:least_command", "Find the smallest capacitor with which a program always makes progress."),
+        "least-capacitor": (
+            "losses:least_command",
+            "Find the smallest capacitor with which a program makes progress.",
+        ),
         "coupon": ("coupon:coupon_app", "Precomputed work: what can be done ahead, at what cost."),
     },
     "Plan": {

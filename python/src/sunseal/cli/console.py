@@ -134,12 +134,13 @@ class VerdictFiles:
 
     def write(self, verdict: Verdict) -> None:
         """Write what was asked for."""
+        from sunseal.answers import verdict_files
         from sunseal.answers.writing import write_atomic
 
         if self.junit is not None:
-            write_atomic(self.junit, report("verdict_files").junit(verdict))
+            write_atomic(self.junit, verdict_files.junit(verdict))
         if self.sarif is not None:
-            write_atomic(self.sarif, report("verdict_files").sarif(verdict))
+            write_atomic(self.sarif, verdict_files.sarif(verdict))
 
     @contextlib.contextmanager
     def judging(self, of: str) -> Iterator[None]:
