@@ -112,13 +112,13 @@ def figures() -> Iterator[str]:
         ]
         cells = [f"{run:,} (+{100 * (run / plain - 1):.1f} %)" for run in runs]
         yield f"| {title} | {plain:,} | " + " | ".join(cells) + " |"
-    yield "\nA program of tasks makes progress in each life that holds start-up with load, and the longest stretch. Cycles:\n"
+    yield "\nA program of tasks makes progress in each life that holds start-up, load and the longest stretch. Cycles:\n"
     yield "| curve | from power-on to the task | " + " | ".join(f"longest stretch, {k} a commit" for k in STEPS) + " |"
     yield "|---|" + "--:|" * (len(STEPS) + 1)
     for curve, title in TITLES.items():
         cells = " | ".join(f"{longest(curve, k):,}" for k in STEPS)
         yield f"| {title} | {start(curve):,} | {cells} |"
-    yield "\nOne checkpoint, at the clock after reset, 1 MHz. A life makes progress if it is longer than the last two columns"
+    yield "\nOne checkpoint, at the clock after reset, 1 MHz. A life makes progress if longer than the last two columns"
     yield "together and the 240 us in which the converter sees the supply fall:\n"
     yield "| program, interrupted at | bytes | cycles to save | cycles from power-on until it goes on |"
     yield "|---|--:|--:|--:|"
