@@ -112,7 +112,7 @@ def figures() -> Iterator[str]:
         ]
         cells = [f"{run:,} (+{100 * (run / plain - 1):.1f} %)" for run in runs]
         yield f"| {title} | {plain:,} | " + " | ".join(cells) + " |"
-    yield "\nA program of tasks makes progress in each life that holds start-up, load and the longest stretch. Cycles:\n"
+    yield "\nA program of tasks makes progress in each life that holds start-up, load and its longest task. Cycles:\n"
     yield "| curve | from power-on to the task | " + " | ".join(f"longest stretch, {k} a commit" for k in STEPS) + " |"
     yield "|---|" + "--:|" * (len(STEPS) + 1)
     for curve, title in TITLES.items():
