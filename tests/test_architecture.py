@@ -8,7 +8,9 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,8 +68,9 @@ MAY_USE: dict[str, set[str]] = {
 }
 
 
-def dependencies() -> dict[str, set[str]]:
-    """The normal (not test-only) dependencies of the crates of the workspace."""
+@cache
+def metadata() -> dict[str, Any]:
+    """Crates of the workspace as cargo tells them."""
     out = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"],
         cwd=ROOT,
@@ -75,8 +78,13 @@ def dependencies() -> dict[str, set[str]]:
         capture_output=True,
         text=True,
     )
-    packages = json.loads(out.stdout)["packages"]
-    return {p["name"]: {d["name"] for d in p["dependencies"] if d["kind"] is None} for p in packages}
+    told: dict[str, Any] = json.loads(out.stdout)
+    return told
+
+
+def dependencies() -> dict[str, set[str]]:
+    """The normal (not test-only) dependencies of the crates of the workspace."""
+    return {p["name"]: {d["name"] for d in p["dependencies"] if d["kind"] is None} for p in metadata()["packages"]}
 
 
 def test_every_crate_leans_only_on_what_it_may() -> None:
@@ -100,6 +108,11 @@ def test_the_page_tells_what_each_crate_leans_on() -> None:
 
 def test_one_crate_reads_toml() -> None:
     assert [name for name, used in dependencies().items() if "toml" in used] == ["sunseal-data"]
+
+
+def test_what_judges_cores_is_not_built_by_default() -> None:
+    left = set(metadata()["workspace_members"]) - set(metadata()["workspace_default_members"])
+    assert [re.sub(r".*/|#.*", "", member) for member in left] == ["sunseal-dev"]
 
 
 def test_crate_folder_is_named_like_the_crate() -> None:
