@@ -219,10 +219,10 @@ fn a_shorter_period_is_passed_on_the_way_down() {
         compare(1, 8),
         compare(0, 6),
         Step::Control { mode: 3, id: 1 },
-        compare(0, 14),
-        Step::Wait(14),
-        compare(0, 8),
         Step::Clear { block: 0 },
+        compare(0, 14),
+        Step::Wait(10),
+        compare(0, 8),
         Step::Clear { block: 1 },
         Step::Look,
     ];
