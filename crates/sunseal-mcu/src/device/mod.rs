@@ -660,8 +660,6 @@ pub fn switch_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A family's tables, from what the common part left.
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -170,6 +170,7 @@ impl Device {
     }
 }
 
+/// A family's tables, from what the common part left.
 fn family<T: DeserializeOwned>(own: Table) -> Result<Box<T>, NotRead> {
     from_table(own).map(Box::new)
 }
