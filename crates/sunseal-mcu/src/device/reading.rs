@@ -10,7 +10,7 @@ use sunseal_data::{NotRead, Room, Table, Value, from_table};
 
 use super::*;
 
-/// What every device file has.
+/// Facts that each device file has.
 #[derive(Deserialize)]
 struct Common {
     name: String,
