@@ -24,8 +24,9 @@ use sunseal_link::{Kind, Message, NodeId, Suite, VerdictCode};
 use tokio::sync::{Semaphore, watch};
 
 use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
-use crate::judge::{self, Checked, Judgement, Rules, Welcome};
+use crate::judge::{self, Checked, Intent, Judgement, Rules, Welcome};
 use crate::serve::{READ_TIMEOUT, Seat};
+use crate::store::challenges::Counts;
 use crate::store::{self, Node};
 use crate::tokens::{self, Role};
 use crate::writer::Writer;
@@ -621,19 +622,25 @@ fn suite_of(value: &Value) -> Result<Suite, Reply> {
 #[serde(deny_unknown_fields)]
 struct Ask {
     not_before_us: Option<u64>,
+    intent_expires_us: Option<u64>,
 }
 
 async fn queue(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    let Ask { not_before_us } = body.read()?;
-    if not_before_us.is_some_and(|us| us > MAX_TIME_US) {
-        return Err(Reply::bad(format!("not_before_us is 0 to {MAX_TIME_US} microseconds")));
+    let Ask { not_before_us, intent_expires_us } = body.read()?;
+    for (field, us) in [("not_before_us", not_before_us), ("intent_expires_us", intent_expires_us)]
+    {
+        if us.is_some_and(|us| us > MAX_TIME_US) {
+            return Err(Reply::bad(format!("{field} is 0 to {MAX_TIME_US} microseconds")));
+        }
     }
-    let done =
-        app.transact(time, move |tx, now_us| judge::queue(tx, now_us, node_id, not_before_us));
+    let intent = Intent { not_before_us, expires_us: intent_expires_us };
+    let done = app.transact(time, move |tx, now_us| judge::queue(tx, now_us, node_id, intent));
     Ok(match done.await? {
-        Ok(id) => {
+        Ok((id, expires_us)) => {
             app.queued.send_modify(|times| *times += 1);
-            Reply(StatusCode::CREATED, json!({"challenge_id": id, "state": "queued"}))
+            let body =
+                json!({"challenge_id": id, "state": "queued", "intent_expires_us": expires_us});
+            Reply(StatusCode::CREATED, body)
         }
         Err(refused) => Reply::judged(&refused),
     })
@@ -794,7 +801,7 @@ fn summarise(app: &App, tx: &Connection, now_us: u64) -> rusqlite::Result<Value>
         "insecure_seed": app.rules.seed.is_some(),
         "open_to_all": app.settings.open,
         "nodes": states,
-        "challenges": store::all_challenges(tx, now_us)?,
+        "challenges": Counts::of_all(tx, now_us)?.to_json(),
         "responses": store::verdict_counts(tx, None, Some("response"))?,
         "reports": store::verdict_counts(tx, None, Some("report"))?,
         "enrolments": store::verdict_counts(tx, None, Some("enrol"))?,

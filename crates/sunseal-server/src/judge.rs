@@ -20,6 +20,7 @@ use sunseal_link::{
 use sunseal_verify::{Refusal, Verified, check_public_key, verify};
 
 use crate::hex;
+use crate::store::challenges::{self, Counts, INTENT_US, Waiting};
 use crate::store::{self, Event, Node};
 
 /// Rules that the operator may set.
@@ -110,6 +111,8 @@ pub struct Claim {
     public_key: Vec<u8>,
     bytes: signed::SignedBytes,
     signature: KeyBytes,
+    /// What the answer to the challenge's nonce of before would have signed.
+    former: Option<signed::SignedBytes>,
 }
 
 /// A claim and whether it holds.
@@ -117,20 +120,25 @@ pub struct Claim {
 pub struct Checked {
     claim: Claim,
     holds: Result<Verified, Refusal>,
+    /// It answers the nonce of before, in order but too late.
+    stale: bool,
 }
 
 impl Claim {
     /// Checks the signature: the slow part of a verdict.
     pub fn check(self) -> Checked {
-        let holds = verify(self.suite, &self.public_key, &self.bytes, &self.signature);
-        Checked { claim: self, holds }
+        let holds_for = |bytes| verify(self.suite, &self.public_key, bytes, &self.signature);
+        let holds = holds_for(&self.bytes);
+        let stale = matches!(holds, Err(Refusal::BadSignature { .. }))
+            && self.former.as_ref().is_some_and(|former| holds_for(former).is_ok());
+        Checked { claim: self, holds, stale }
     }
 
     /// What `checked` found if it was this very claim, else what checking it finds.
-    fn holds(self, checked: Option<&Checked>) -> Result<Verified, Refusal> {
+    fn checked(self, checked: Option<&Checked>) -> Checked {
         match checked {
-            Some(checked) if checked.claim == self => checked.holds,
-            _ => self.check().holds,
+            Some(checked) if checked.claim == self => checked.clone(),
+            _ => self.check(),
         }
     }
 }
@@ -295,58 +303,56 @@ fn hand_out(
         Some(issued) => Some(issued),
         None => next(tx, now_us, rules, node_id)?,
     };
+    if issued.is_some() {
+        let sql = "UPDATE nodes SET unanswered_since_us = ?2
+            WHERE node_id = ?1 AND unanswered_since_us IS NULL";
+        tx.prepare_cached(sql)?.execute(params![node_id.0, now_us])?;
+    }
     Ok(issued.map_or(Welcome::Idle, Welcome::Challenge))
 }
 
 /// The challenge that was handed out, got lost with the node's energy or on the air, and can still
 /// be answered: the same again, with the expiry it had. A node has one at a time, for HELLO is not
-/// signed: a forged one must not draw the whole queue and let it expire.
+/// signed: a forged one must not draw the whole queue.
 fn again(tx: &Connection, now_us: u64, node_id: NodeId) -> rusqlite::Result<Option<Issued>> {
-    let sql = "SELECT challenge_id, nonce, expires_us FROM challenges
-        WHERE node_id = ?1 AND issued_us IS NOT NULL AND answered_us IS NULL
-        AND expires_us >= ?2 ORDER BY challenge_id LIMIT 1";
-    let found = tx
-        .prepare_cached(sql)?
-        .query_row(params![node_id.0, now_us], |r| {
-            Ok(Issued { challenge_id: r.get(0)?, nonce: r.get(1)?, expires_us: r.get(2)? })
-        })
-        .optional()?;
-    if let Some(issued) = &found {
-        let detail = json!({"challenge_id": issued.challenge_id, "again": true});
-        noted(tx, now_us, node_id, "challenge-issued", true, &detail)?;
-    }
-    Ok(found)
+    let Some((challenge_id, nonce, expires_us)) = challenges::out(tx, node_id, now_us)? else {
+        return Ok(None);
+    };
+    let detail = json!({"challenge_id": challenge_id, "again": true});
+    noted(tx, now_us, node_id, "challenge-issued", true, &detail)?;
+    Ok(Some(Issued { challenge_id, nonce, expires_us }))
 }
 
-/// The next challenge of the queue, its nonce made now.
+/// The next challenge of the queue, its nonce made now. One that was out and not answered comes again, with another
+/// nonce, until its intent is over: who forges a HELLO delays the answer by a nonce's freshness and no more.
 fn next(
     tx: &Connection,
     now_us: u64,
     rules: &Rules,
     node_id: NodeId,
 ) -> rusqlite::Result<Option<Issued>> {
-    let sql = "SELECT challenge_id FROM challenges
-        WHERE node_id = ?1 AND issued_us IS NULL AND not_before_us <= ?2
-        ORDER BY not_before_us, challenge_id LIMIT 1";
-    let queued: Option<u32> =
-        tx.prepare_cached(sql)?.query_row(params![node_id.0, now_us], |r| r.get(0)).optional()?;
-    let Some(challenge_id) = queued else { return Ok(None) };
-    let nonce = nonce(rules.seed, node_id, challenge_id);
-    let expires_us = now_us.saturating_add(rules.freshness_us);
+    let Some(waiting) = challenges::waiting(tx, node_id, now_us)? else { return Ok(None) };
+    let Waiting { challenge_id, issues, intent_expires_us } = waiting;
+    let nonce = nonce(rules.seed, node_id, challenge_id, issues);
+    let expires_us = now_us.saturating_add(rules.freshness_us).min(intent_expires_us);
     tx.prepare_cached(
-        "UPDATE challenges SET nonce = ?2, issued_us = ?3, expires_us = ?4
-         WHERE challenge_id = ?1",
+        "UPDATE challenges SET former_nonce = nonce, nonce = ?2, issued_us = ?3, expires_us = ?4,
+         issues = issues + 1 WHERE challenge_id = ?1",
     )?
     .execute(params![challenge_id, nonce, now_us, expires_us])?;
-    let sql = "UPDATE nodes SET challenges_issued = challenges_issued + 1 WHERE node_id = ?1";
-    tx.prepare_cached(sql)?.execute([node_id.0])?;
-    let detail = json!({"challenge_id": challenge_id, "nonce": hex::encode(&nonce),
+    let mut detail = json!({"challenge_id": challenge_id, "nonce": hex::encode(&nonce),
                         "expires_us": expires_us});
-    noted(tx, now_us, node_id, "challenge-issued", false, &detail)?;
+    if issues == 0 {
+        let sql = "UPDATE nodes SET challenges_issued = challenges_issued + 1 WHERE node_id = ?1";
+        tx.prepare_cached(sql)?.execute([node_id.0])?;
+    } else {
+        detail["issues"] = (issues + 1).into();
+    }
+    noted(tx, now_us, node_id, "challenge-issued", issues > 0, &detail)?;
     Ok(Some(Issued { challenge_id, nonce, expires_us }))
 }
 
-fn nonce(seed: Option<u64>, node_id: NodeId, challenge_id: u32) -> [u8; 16] {
+fn nonce(seed: Option<u64>, node_id: NodeId, challenge_id: u32, issues: u32) -> [u8; 16] {
     let mut nonce = [0; 16];
     match seed {
         None => aws_lc_rs::rand::fill(&mut nonce).expect("the system's random numbers fail"),
@@ -356,6 +362,9 @@ fn nonce(seed: Option<u64>, node_id: NodeId, challenge_id: u32) -> [u8; 16] {
             context.update(&seed.to_be_bytes());
             context.update(&node_id.0);
             context.update(&challenge_id.to_be_bytes());
+            if issues > 0 {
+                context.update(&issues.to_be_bytes());
+            }
             nonce.copy_from_slice(&context.finish().as_ref()[..16]);
         }
     }
@@ -383,10 +392,17 @@ fn weighed(
     reference: u32,
     accepted: impl FnOnce(Verified) -> rusqlite::Result<Judgement>,
 ) -> rusqlite::Result<Judgement> {
-    match claim.map(|claim| claim.holds(checked)) {
-        Err(judgement) => Ok(judgement),
-        Ok(Err(refusal)) => Ok(Judgement::signature(refusal, reference)),
-        Ok(Ok(verified)) => accepted(verified),
+    let checked = match claim {
+        Err(judgement) => return Ok(judgement),
+        Ok(claim) => claim.checked(checked),
+    };
+    match checked.holds {
+        Err(_) if checked.stale => {
+            let why = "it answers a nonce that was fresh before; the challenge was handed out anew";
+            Ok(Judgement::refused(VerdictCode::StaleChallenge, reference, why))
+        }
+        Err(refusal) => Ok(Judgement::signature(refusal, reference)),
+        Ok(verified) => accepted(verified),
     }
 }
 
@@ -424,17 +440,17 @@ fn weigh_response(
         Ok(public_key) => public_key,
         Err(judgement) => return Ok(Err(judgement)),
     };
-    let sql = "SELECT nonce, expires_us, answered_us FROM challenges
+    let sql = "SELECT nonce, expires_us, answered_us, former_nonce FROM challenges
         WHERE challenge_id = ?1 AND node_id = ?2 AND issued_us IS NOT NULL";
-    let found: Option<([u8; 16], u64, Option<u64>)> = db
+    let found: Option<([u8; 16], u64, Option<u64>, Option<[u8; 16]>)> = db
         .prepare_cached(sql)?
         .query_row(params![message.challenge_id, node_id.0], |r| {
-            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+            Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
         })
         .optional()?;
     let id = message.challenge_id;
     let stale = |why| Ok(Err(Judgement::refused(VerdictCode::StaleChallenge, counter, why)));
-    let Some((nonce, expires_us, answered_us)) = found else {
+    let Some((nonce, expires_us, answered_us, former)) = found else {
         return stale(format!("challenge {id} was never handed to node {node_id}"));
     };
     if answered_us.is_some() {
@@ -445,7 +461,8 @@ fn weigh_response(
         return stale(format!("challenge {id} expired {ago} ago"));
     }
     let bytes = signed::auth(node_id, id, &nonce, counter);
-    Ok(Ok(Claim { suite, public_key, bytes, signature: message.signature }))
+    let former = former.map(|former| signed::auth(node_id, id, &former, counter));
+    Ok(Ok(Claim { suite, public_key, bytes, signature: message.signature, former }))
 }
 
 /// A node reports of its own accord.
@@ -471,7 +488,13 @@ fn weigh_report(db: &Connection, message: &Report) -> rusqlite::Result<Result<Cl
     let (node_id, counter, suite) = (message.node_id, message.counter, message.suite);
     let bytes = signed::report(node_id, counter, &message.data);
     let key = enrolled(db, node_id, suite, counter)?;
-    Ok(key.map(|public_key| Claim { suite, public_key, bytes, signature: message.signature }))
+    Ok(key.map(|public_key| Claim {
+        suite,
+        public_key,
+        bytes,
+        signature: message.signature,
+        former: None,
+    }))
 }
 
 /// The key to verify with, if node, suite and counter are in order.
@@ -511,8 +534,8 @@ fn accept(
     counter: u32,
 ) -> rusqlite::Result<()> {
     store::count_accepted(tx, suite)?;
-    let sql = "UPDATE nodes SET counter = ?2, last_seen_us = ?3, last_accepted_us = ?3
-        WHERE node_id = ?1";
+    let sql = "UPDATE nodes SET counter = ?2, last_seen_us = ?3, last_accepted_us = ?3,
+        unanswered_since_us = NULL WHERE node_id = ?1";
     tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us]).map(|_| ())
 }
 
@@ -578,7 +601,8 @@ fn weigh_enrol(
         return Ok(Err(Judgement::refused(VerdictCode::Malformed, 0, why)));
     };
     let public_key = message.public_key.to_vec();
-    Ok(Ok((Claim { suite, public_key, bytes, signature: message.signature }, repeated)))
+    let signature = message.signature;
+    Ok(Ok((Claim { suite, public_key, bytes, signature, former: None }, repeated)))
 }
 
 /// Why a key that this node had before is not taken again: its counter would begin anew, and what
@@ -697,7 +721,7 @@ pub fn rekey(
         tx.prepare_cached(sql)?.execute(values)?;
     }
     let sql = "UPDATE nodes SET suite = NULL, public_key = NULL, enrolled_us = NULL,
-        counter = NULL, revoked_us = NULL WHERE node_id = ?1";
+        counter = NULL, revoked_us = NULL, unanswered_since_us = NULL WHERE node_id = ?1";
     tx.prepare_cached(sql)?.execute([node_id.0])?;
     let old = node.key.as_ref().map(|(_, public_key)| hex::encode(public_key));
     let detail = json!({"retired_public_key": old, "retired_counter": node.counter});
@@ -709,37 +733,61 @@ pub fn rekey(
 /// Challenges that may wait for one node.
 pub const MAX_QUEUED: i64 = 10_000;
 
-/// The operator asks: queues a challenge for the node's next HELLO at or after `not_before_us`.
+/// When a challenge is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Intent {
+    /// Not before this; now, unless told.
+    pub not_before_us: Option<u64>,
+    /// No longer than this; [`INTENT_US`] from then on, unless told.
+    pub expires_us: Option<u64>,
+}
+
+/// The operator asks: queues a challenge for the node's next HELLO at or after `not_before_us`. Gives its number and
+/// when the intent is over.
 pub fn queue(
     tx: &Connection,
     now_us: u64,
     node_id: NodeId,
-    not_before_us: Option<u64>,
-) -> rusqlite::Result<Result<u32, Judgement>> {
+    intent: Intent,
+) -> rusqlite::Result<Result<(u32, u64), Judgement>> {
     let Some(node) = Node::find(tx, node_id)? else {
         return Ok(Err(Judgement::unknown(node_id, 0)));
     };
     if node.revoked_us.is_some() {
         return Ok(Err(Judgement::revoked(node_id, 0)));
     }
-    let queued = node.challenges_asked - node.challenges_issued;
+    let not_before_us = intent.not_before_us.unwrap_or(now_us);
+    let from_us = not_before_us.max(now_us);
+    let intent_expires_us = intent.expires_us.unwrap_or(from_us.saturating_add(INTENT_US));
+    if intent_expires_us <= from_us {
+        let why = format!(
+            "the intent would be over at {intent_expires_us} us before it could be handed out: intent_expires_us is above {from_us}"
+        );
+        return Ok(Err(Judgement::refused(VerdictCode::Malformed, 0, why)));
+    }
+    // What a sweep has not ended yet still counts, until somebody writes in another minute.
+    let mut queued = node.challenges_asked - node.challenges_answered - node.challenges_expired;
+    if queued >= MAX_QUEUED {
+        queued = Counts::of(tx, &node, now_us)?.queued;
+    }
     if queued >= MAX_QUEUED {
         let why = format!("{queued} challenges wait for node {node_id}; at most {MAX_QUEUED} may");
         return Ok(Err(Judgement::refused(VerdictCode::NotOpen, 0, why)));
     }
-    let not_before_us = not_before_us.unwrap_or(now_us);
     tx.prepare_cached(
-        "INSERT INTO challenges (node_id, queued_us, not_before_us) VALUES (?1, ?2, ?3)",
+        "INSERT INTO challenges (node_id, queued_us, not_before_us, intent_expires_us)
+         VALUES (?1, ?2, ?3, ?4)",
     )?
-    .execute(params![node_id.0, now_us, not_before_us])?;
+    .execute(params![node_id.0, now_us, not_before_us, intent_expires_us])?;
     // u32 on the air: after 2^32 challenges SQLite's number no longer fits and this is an error,
     // never a second challenge under an old number.
     let challenge_id = tx.query_row("SELECT last_insert_rowid()", [], |r| r.get::<_, u32>(0))?;
     let sql = "UPDATE nodes SET challenges_asked = challenges_asked + 1 WHERE node_id = ?1";
     tx.prepare_cached(sql)?.execute([node_id.0])?;
-    let detail = json!({"challenge_id": challenge_id, "not_before_us": not_before_us});
+    let detail = json!({"challenge_id": challenge_id, "not_before_us": not_before_us,
+                        "intent_expires_us": intent_expires_us});
     noted(tx, now_us, node_id, "challenge-queued", false, &detail)?;
-    Ok(Ok(challenge_id))
+    Ok(Ok((challenge_id, intent_expires_us)))
 }
 
 /// Judges a decoded message that asks for a verdict; `None` for kinds that only the gateway sends

@@ -20,85 +20,17 @@ use sunseal_link::{NodeId, Suite, VerdictCode};
 
 use crate::hex;
 
+pub mod challenges;
+mod steps;
+
 /// "SUNS", in the file's header.
 const APPLICATION_ID: i64 = 0x5355_4e53;
-/// The steps that make the tables: a file of version `v` still needs those from index `v` on.
-const STEPS: [&str; 3] = [SCHEMA_1, UPGRADE_2, UPGRADE_3];
 /// Raised with every change of the tables.
-pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
+pub const SCHEMA_VERSION: i64 = steps::STEPS.len() as i64;
 /// Rows of the log a minute for what a sender may repeat at will, of one node (all unknown ones
 /// together), kind and verdict. What is beyond is counted and told in one row when the minute is over.
 pub const ROWS_A_MINUTE: i64 = 20;
 const MINUTE_US: u64 = 60_000_000;
-
-const SCHEMA_1: &str = include_str!("store/schema_1.sql");
-
-/// `counts` has the verdicts of each known node, and of all messages under the empty node_id;
-/// `bursts` what of the current minute is beyond the log's limit.
-const UPGRADE_2: &str = "
-ALTER TABLE nodes ADD COLUMN revoked_us INTEGER;
-ALTER TABLE nodes ADD COLUMN challenges_asked INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE nodes ADD COLUMN challenges_issued INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE nodes ADD COLUMN challenges_answered INTEGER NOT NULL DEFAULT 0;
-UPDATE nodes SET (challenges_asked, challenges_issued, challenges_answered) =
-    (SELECT count(*), count(issued_us), count(answered_us)
-     FROM challenges WHERE challenges.node_id = nodes.node_id);
-DROP INDEX challenges_of_node;
-CREATE INDEX challenges_waiting ON challenges (node_id, not_before_us, challenge_id)
-    WHERE issued_us IS NULL;
-CREATE INDEX challenges_out ON challenges (node_id, expires_us)
-    WHERE issued_us IS NOT NULL AND answered_us IS NULL;
-CREATE INDEX challenges_expiring ON challenges (expires_us)
-    WHERE issued_us IS NOT NULL AND answered_us IS NULL;
-CREATE TABLE counts (
-    node_id BLOB NOT NULL,
-    kind TEXT NOT NULL,
-    verdict INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (node_id, kind, verdict)
-) STRICT, WITHOUT ROWID;
-INSERT INTO counts SELECT node_id, kind, verdict, count(*) FROM events JOIN nodes USING (node_id)
-    WHERE verdict IS NOT NULL GROUP BY node_id, kind, verdict;
-INSERT INTO counts SELECT x'', kind, verdict, count(*) FROM events
-    WHERE verdict IS NOT NULL GROUP BY kind, verdict;
-CREATE TABLE accepted (suite INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;
-INSERT INTO accepted SELECT nodes.suite, count(*) FROM events JOIN nodes USING (node_id)
-    WHERE events.kind IN ('response', 'report') AND events.verdict = 0 GROUP BY nodes.suite;
-DROP INDEX events_of_kind;
-CREATE TABLE bursts (
-    minute INTEGER NOT NULL,
-    node_id BLOB NOT NULL,
-    kind TEXT NOT NULL,
-    verdict INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    last_us INTEGER NOT NULL,
-    PRIMARY KEY (minute, node_id, kind, verdict)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE retired_keys (
-    node_id BLOB NOT NULL REFERENCES nodes (node_id),
-    public_key BLOB NOT NULL,
-    suite INTEGER NOT NULL,
-    counter INTEGER,
-    retired_us INTEGER NOT NULL,
-    PRIMARY KEY (node_id, public_key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE tokens (
-    token_id INTEGER PRIMARY KEY AUTOINCREMENT,
-    role TEXT NOT NULL CHECK (role IN ('operator', 'gateway')),
-    name TEXT NOT NULL,
-    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
-    made_us INTEGER NOT NULL,
-    revoked_us INTEGER
-) STRICT;
-CREATE TABLE health (tried_us INTEGER NOT NULL, room BLOB NOT NULL) STRICT;
-INSERT INTO health VALUES (0, x'');
-";
-
-/// How often a node that can be woken looks at the air, by its latest HELLO.
-const UPGRADE_3: &str = "
-ALTER TABLE nodes ADD COLUMN listen_us INTEGER;
-CREATE INDEX nodes_listening ON nodes (node_id) WHERE listen_us IS NOT NULL;
-";
 
 /// Why a database cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -221,7 +153,7 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
     // Another process may have been first.
     let version: i64 = header(&tx, "user_version").map_err(told)?;
-    for step in STEPS.iter().skip(version as usize) {
+    for step in steps::STEPS.iter().skip(version as usize) {
         tx.execute_batch(step).map_err(told)?;
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(told)?;
@@ -320,10 +252,14 @@ pub struct Node {
     pub revoked_us: Option<u64>,
     /// Challenges queued so far.
     pub challenges_asked: i64,
-    /// Challenges handed out so far.
+    /// Challenges handed out so far, each counted once.
     pub challenges_issued: i64,
     /// Challenges answered so far.
     pub challenges_answered: i64,
+    /// Challenges whose intent is over, as far as they were swept.
+    pub challenges_expired: i64,
+    /// When it was handed a challenge first after it last proved itself.
+    pub unanswered_since_us: Option<u64>,
 }
 
 /// The columns of a node that its fields are named after, beside those of its key.
@@ -345,7 +281,7 @@ macro_rules! columns {
 }
 columns!(
     name counter period_us opened_us enrolled_us last_seen_us last_accepted_us vcap_mv reason revoked_us
-    challenges_asked challenges_issued challenges_answered listen_us
+    challenges_asked challenges_issued challenges_answered challenges_expired unanswered_since_us listen_us
 );
 
 impl Node {
@@ -373,18 +309,40 @@ impl Node {
         }
     }
 
-    /// Why the node is late at `now_us`, if it is: a whole expected period and a half went by.
+    /// Why the node is late at `now_us`, if it is: a whole expected period and a half went by since it showed itself,
+    /// or since it was first handed a challenge that it has not answered. HELLO is not signed: that something says it
+    /// in the node's name is no proof that the node lives.
     pub fn late(&self, now_us: u64) -> Option<Value> {
         // A node that was revoked is expected by nobody.
         let period_us = self.period_us.filter(|_| self.revoked_us.is_none())?;
+        let allowed_us = period_us.saturating_add(period_us / 2);
         let since_us = self.last_seen_us.or(self.enrolled_us).unwrap_or(self.opened_us);
-        let silent_us = now_us.saturating_sub(since_us);
-        if silent_us <= period_us.saturating_add(period_us / 2) {
-            return None;
+        let mut silent_us = now_us.saturating_sub(since_us);
+        let mut why = self.why_silent(silent_us);
+        if silent_us <= allowed_us {
+            silent_us = now_us.saturating_sub(self.unanswered_since_us?);
+            if silent_us <= allowed_us {
+                return None;
+            }
+            why = format!(
+                "it shows itself, or somebody does in its name, and has answered no challenge for {}",
+                duration(silent_us)
+            );
         }
         let expected = format!("it is expected every {}", duration(period_us));
+        Some(json!({
+            "node_id": self.node_id.to_string(),
+            "name": self.name,
+            "last_seen_us": self.last_seen_us,
+            "period_us": period_us,
+            "late_by_us": silent_us - period_us,
+            "why": format!("{why}; {expected}"),
+        }))
+    }
+
+    fn why_silent(&self, silent_us: u64) -> String {
         let silent = duration(silent_us);
-        let why = match (&self.key, self.last_seen_us, self.reason.as_deref()) {
+        match (&self.key, self.last_seen_us, self.reason.as_deref()) {
             (None, ..) => format!("enrolment is open for {silent} and it has not enrolled"),
             (_, None, _) => format!("it has never shown itself since it was enrolled {silent} ago"),
             (_, _, Some("low")) => {
@@ -395,15 +353,7 @@ impl Node {
                 format!("it restarted {silent} ago and has not been ready since")
             }
             _ => format!("it has been silent for {silent} after it last was in order"),
-        };
-        Some(json!({
-            "node_id": self.node_id.to_string(),
-            "name": self.name,
-            "last_seen_us": self.last_seen_us,
-            "period_us": period_us,
-            "late_by_us": silent_us - period_us,
-            "why": format!("{why}; {expected}"),
-        }))
+        }
     }
 
     /// The node as JSON, with the counts of its challenges and verdicts.
@@ -427,12 +377,8 @@ impl Node {
             "vcap_v": self.vcap_mv.map(|mv| f64::from(mv) / 1e3),
             "reason": self.reason,
             "listen_us": self.listen_us,
-            "challenges": challenge_counts(
-                self.challenges_asked,
-                self.challenges_issued,
-                self.challenges_answered,
-                challenges_out(db, Some(self.node_id), now_us)?,
-            ),
+            "unanswered_since_us": self.unanswered_since_us,
+            "challenges": challenges::Counts::of(db, self, now_us)?.to_json(),
             "verdicts": verdict_counts(db, Some(self.node_id), None)?,
             "late": self.late(now_us),
         }))
@@ -448,51 +394,6 @@ pub fn duration(us: u64) -> String {
         _ if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
         _ => format!("{:.1} d", s / 86_400.0),
     }
-}
-
-/// Challenges that were handed out, not answered, and can still be.
-fn challenges_out(db: &Connection, node_id: Option<NodeId>, now_us: u64) -> rusqlite::Result<i64> {
-    let of_node = if node_id.is_some() { "node_id = ?2" } else { "?2 IS NULL" };
-    let sql = format!(
-        "SELECT count(*) FROM challenges WHERE issued_us IS NOT NULL AND answered_us IS NULL
-         AND expires_us >= ?1 AND {of_node}"
-    );
-    db.prepare_cached(&sql)?.query_row(params![now_us, node_id.map(|n| n.0)], |r| r.get(0))
-}
-
-fn challenge_counts(asked: i64, issued: i64, answered: i64, out: i64) -> Value {
-    json!({"asked": asked, "queued": asked - issued, "issued": out, "answered": answered,
-           "expired": issued - answered - out})
-}
-
-/// Nodes that listen and have a challenge out or waiting: who, how often it listens, and from when on the
-/// challenge may be handed out.
-pub fn due(db: &Connection, now_us: u64, limit: u32) -> rusqlite::Result<Vec<Value>> {
-    let sql = "SELECT node_id, listen_us, coalesce(
-            (SELECT min(issued_us) FROM challenges WHERE challenges.node_id = nodes.node_id
-             AND issued_us IS NOT NULL AND answered_us IS NULL AND expires_us >= ?1),
-            (SELECT min(not_before_us) FROM challenges WHERE challenges.node_id = nodes.node_id
-             AND issued_us IS NULL)) AS due_us
-        FROM nodes WHERE listen_us IS NOT NULL AND suite IS NOT NULL AND revoked_us IS NULL
-        AND due_us IS NOT NULL ORDER BY due_us, node_id LIMIT ?2";
-    let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![now_us, limit], |r| {
-        Ok(json!({
-            "node_id": NodeId(r.get(0)?).to_string(),
-            "listen_us": r.get::<_, u64>(1)?,
-            "due_us": r.get::<_, u64>(2)?,
-        }))
-    })?;
-    rows.collect()
-}
-
-/// How many challenges of all nodes there are in each state.
-pub fn all_challenges(db: &Connection, now_us: u64) -> rusqlite::Result<Value> {
-    let sql = "SELECT coalesce(sum(challenges_asked), 0), coalesce(sum(challenges_issued), 0),
-        coalesce(sum(challenges_answered), 0) FROM nodes";
-    let out = challenges_out(db, None, now_us)?;
-    db.prepare_cached(sql)?
-        .query_row([], |r| Ok(challenge_counts(r.get(0)?, r.get(1)?, r.get(2)?, out)))
 }
 
 /// How often each verdict was given, by its name: to one node, or to all; `kind` is an event's.
@@ -626,6 +527,20 @@ pub fn close_minutes(db: &Connection, minute: u64) -> rusqlite::Result<()> {
         });
         let node_id = Some(&node_id[..]).filter(|id| !id.is_empty());
         insert(db, last_us, node_id, &kind, u8::try_from(verdict).ok(), &detail)?;
+    }
+    Ok(())
+}
+
+/// Ends and tells the intents that are over at `now_us`, a thousand at a time.
+pub fn end_intents(db: &Connection, now_us: u64) -> rusqlite::Result<()> {
+    for (node_id, challenge_id, expires_us, issues) in challenges::end(db, now_us)? {
+        let why = match issues {
+            0 => "the node did not show itself before the intent was over".to_owned(),
+            n => format!("handed out {n} times and not answered before the intent was over"),
+        };
+        let detail =
+            json!({"challenge_id": challenge_id, "intent_expires_us": expires_us, "why": why});
+        insert(db, now_us, Some(&node_id.0), "challenge-expired", None, &detail)?;
     }
     Ok(())
 }

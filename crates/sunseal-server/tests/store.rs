@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use sunseal_link::{Hello, Message, NodeId, Reason, Report, Suite, VerdictCode};
 use sunseal_server::api::{self, App, Settings};
 use sunseal_server::clock::Clock;
-use sunseal_server::judge::{self, MAX_QUEUED, Rules, Welcome};
+use sunseal_server::judge::{self, Intent, MAX_QUEUED, Rules, Welcome};
+use sunseal_server::store::challenges::Counts;
 use sunseal_server::store::{self, ROWS_A_MINUTE};
 
 const MINUTE_US: u64 = 60_000_000;
@@ -102,7 +103,7 @@ async fn a_file_of_version_1_is_brought_up_to_date_and_kept() {
     assert_eq!(rows(&kept, "PRAGMA user_version"), ["Integer(1)"]);
     assert_eq!(everything(&kept), before);
     let new = Connection::open(&path).unwrap();
-    assert_eq!(rows(&new, "PRAGMA user_version"), ["Integer(3)"]);
+    assert_eq!(rows(&new, "PRAGMA user_version"), ["Integer(4)"]);
     assert_eq!(rows(&new, RECOUNT), rows(&new, COUNTS));
 }
 
@@ -209,7 +210,7 @@ fn who_does_not_listen_or_has_no_key_is_not_called() {
         assert!(matches!(judge::hello(&db, 2, &Rules::default(), &said).unwrap(), Welcome::Idle));
     };
     for id in [node.id, bare.id] {
-        judge::queue(&db, 1, id, None).unwrap().unwrap();
+        judge::queue(&db, 1, id, Intent::default()).unwrap().unwrap();
         assert!(matches!(called(id), Welcome::Idle));
         listens(id);
     }
@@ -224,7 +225,7 @@ fn what_is_accepted_has_a_row_each() {
     let node = enrolled(&db, 1);
     for counter in 1..=2 * ROWS_A_MINUTE as u32 {
         assert_eq!(judged(&db, 1, &node.report(b"", counter)), VerdictCode::Accepted);
-        judge::queue(&db, 1, node.id, None).unwrap().unwrap();
+        judge::queue(&db, 1, node.id, Intent::default()).unwrap().unwrap();
     }
     let sql = "SELECT kind, count(*) FROM events GROUP BY kind ORDER BY kind";
     let each = 2 * ROWS_A_MINUTE;
@@ -252,16 +253,16 @@ fn ten_thousand_challenges_wait_for_a_node_and_no_more() {
     let node = enrolled(&db, 1);
     db.execute_batch("BEGIN").unwrap();
     for i in 0..MAX_QUEUED {
-        assert!(judge::queue(&db, 1, node.id, None).unwrap().is_ok(), "number {i}");
+        assert!(judge::queue(&db, 1, node.id, Intent::default()).unwrap().is_ok(), "number {i}");
     }
     assert_eq!(MAX_QUEUED, 10_000);
-    let refused = judge::queue(&db, 1, node.id, None).unwrap().unwrap_err();
+    let refused = judge::queue(&db, 1, node.id, Intent::default()).unwrap().unwrap_err();
     assert_eq!(refused.verdict, VerdictCode::NotOpen);
     // One is handed out, and there is room for one.
     let Message::Hello(hello) = node.hello() else { unreachable!() };
     judge::hello(&db, 1, &Rules::default(), &hello).unwrap();
-    assert!(judge::queue(&db, 1, node.id, None).unwrap().is_ok());
-    assert!(judge::queue(&db, 1, node.id, None).unwrap().is_err());
+    assert!(judge::queue(&db, 1, node.id, Intent::default()).unwrap().is_ok());
+    assert!(judge::queue(&db, 1, node.id, Intent::default()).unwrap().is_err());
 }
 
 /// Lists and counts never read the log: they are the same without it, however long it is.
@@ -277,7 +278,7 @@ fn no_question_about_nodes_reads_the_log() {
         let node = store::Node::find(db, node.id).unwrap().unwrap().to_json(db, 2).unwrap();
         let kinds = [None, Some("report")].map(|k| store::verdict_counts(db, None, k).unwrap());
         let bits = store::accepted_by_security(db).unwrap();
-        json!([node, kinds, store::all_challenges(db, 2).unwrap(), bits])
+        json!([node, kinds, Counts::of_all(db, 2).unwrap().to_json(), bits])
     };
     let before = asked(&db);
     assert_eq!(before[0]["verdicts"], json!({"accepted": 3, "replayed-counter": 3}));
@@ -362,4 +363,86 @@ fn counter_on(disk: &power_cut::Disk, path: &Path, node: &Node, counter: u32) ->
     let node = store::Node::find(&db, node.id).unwrap().unwrap();
     let _: Value = node.to_json(&db, 2).unwrap();
     node.counter.map_or(0, u64::from)
+}
+
+/// HELLO is not signed. Who says one each time that a nonce is over delays answers, and ends no challenge.
+#[test]
+fn forged_hellos_delay_a_queue_and_end_none_of_it() {
+    let (db, _) = opened("forger");
+    let node = enrolled(&db, 1);
+    db.execute("UPDATE nodes SET period_us = 3600000000", []).unwrap();
+    for _ in 0..5 {
+        judge::queue(&db, 1, node.id, Intent::default()).unwrap().unwrap();
+    }
+    let Message::Hello(hello) = node.hello() else { unreachable!() };
+    let said = |now_us| match judge::hello(&db, now_us, &Rules::default(), &hello).unwrap() {
+        Welcome::Challenge(issued) => issued,
+        other => panic!("{other:?}"),
+    };
+    let now = |db: &Connection| store::Node::find(db, node.id).unwrap().unwrap();
+    let mut nonces = std::collections::BTreeSet::new();
+    for forged in 1..=20 {
+        nonces.insert(said(forged * 601_000_000).nonce);
+    }
+    assert_eq!(nonces.len(), 20, "a nonce came twice");
+    let day_us = 86_400_000_000;
+    let late = now(&db).late(20 * 601_000_000).expect("shows itself and answers nothing");
+    assert!(late["why"].as_str().unwrap().contains("has answered no challenge"), "{late}");
+    // The node's own HELLOs, with a forged one before each: the challenge is out already.
+    for (counter, at_us) in (1..).zip((1..=5).map(|day| day * day_us)) {
+        said(at_us - 601_000_000);
+        let issued = said(at_us);
+        let old = node.response((issued.challenge_id, *nonces.first().unwrap()), counter);
+        let wrong = judged(&db, at_us, &old);
+        assert!(matches!(wrong, VerdictCode::BadSignature | VerdictCode::StaleChallenge));
+        let answer = node.response((issued.challenge_id, issued.nonce), counter);
+        assert_eq!(judged(&db, at_us, &answer), VerdictCode::Accepted);
+        assert_eq!(now(&db).late(at_us), None);
+    }
+    let counts = Counts::of(&db, &now(&db), 5 * day_us).unwrap();
+    assert_eq!(counts, Counts { asked: 5, queued: 0, issued: 0, answered: 5, expired: 0 });
+}
+
+/// An answer to the nonce of before is stale, not badly signed; and an intent that is over is told and counted.
+#[test]
+fn a_challenge_comes_back_with_a_fresh_nonce_until_its_intent_is_over() {
+    let (db, _) = opened("intent");
+    let node = enrolled(&db, 1);
+    let fresh_us = Rules::default().freshness_us;
+    let intent = Intent { not_before_us: Some(10), expires_us: Some(3 * fresh_us) };
+    let (id, expires_us) = judge::queue(&db, 1, node.id, intent).unwrap().unwrap();
+    assert_eq!(expires_us, 3 * fresh_us);
+    let refused = Intent { not_before_us: Some(10), expires_us: Some(10) };
+    assert!(judge::queue(&db, 1, node.id, refused).unwrap().is_err());
+    let Message::Hello(hello) = node.hello() else { unreachable!() };
+    let said = |now_us| judge::hello(&db, now_us, &Rules::default(), &hello).unwrap();
+    let Welcome::Challenge(first) = said(20) else { panic!() };
+    let Welcome::Challenge(again) = said(20 + fresh_us) else { panic!() };
+    assert_eq!((first.nonce, first.expires_us), (again.nonce, again.expires_us));
+    let Welcome::Challenge(second) = said(21 + fresh_us) else { panic!() };
+    assert_eq!((second.challenge_id, first.challenge_id), (id, id));
+    assert_ne!(second.nonce, first.nonce);
+    let stale = node.response((id, first.nonce), 1);
+    assert_eq!(judged(&db, 22 + fresh_us, &stale), VerdictCode::StaleChallenge);
+    let checked = judge::foresee(&db, 22 + fresh_us, &stale).unwrap().unwrap().check();
+    let verdict = judge::message(&db, 22 + fresh_us, &stale, Some(&checked)).unwrap().unwrap();
+    assert_eq!(verdict.verdict, VerdictCode::StaleChallenge);
+    let Welcome::Challenge(third) = said(22 + 2 * fresh_us) else { panic!() };
+    assert_eq!(third.expires_us, 3 * fresh_us, "no nonce outlives its intent");
+    assert!(matches!(said(3 * fresh_us + 1), Welcome::Idle));
+    let counts = || {
+        let node = store::Node::find(&db, node.id).unwrap().unwrap();
+        let counts = Counts::of(&db, &node, 3 * fresh_us + 1).unwrap();
+        assert_eq!(counts, Counts::of_all(&db, 3 * fresh_us + 1).unwrap());
+        counts
+    };
+    let over = Counts { asked: 1, queued: 0, issued: 0, answered: 0, expired: 1 };
+    assert_eq!(counts(), over, "before it is swept");
+    store::end_intents(&db, 3 * fresh_us + 1).unwrap();
+    store::end_intents(&db, 3 * fresh_us + 2).unwrap();
+    assert_eq!(counts(), over);
+    let sql = "SELECT detail ->> 'why' FROM events WHERE kind = 'challenge-expired'";
+    let told: Vec<String> =
+        db.prepare(sql).unwrap().query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(told, ["handed out 3 times and not answered before the intent was over"]);
 }

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Answer, MAX_PAGE, Reply, Shared, Time, Who, query, tell};
-use crate::{judge, store};
+use crate::judge;
+use crate::store::challenges;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ pub(super) async fn due(State(app): Shared, time: Time, uri: Uri) -> Answer {
         let _ = tokio::time::timeout(Duration::from_secs(asked.wait_s), news.changed()).await;
     }
     let version = *news.borrow_and_update();
-    let work = |db: &Connection, now_us| Ok((now_us, store::due(db, now_us, MAX_PAGE)?));
+    let work = |db: &Connection, now_us| Ok((now_us, challenges::due(db, now_us, MAX_PAGE)?));
     let clock = app.clock.name();
     let (time_us, due) = app.ask(time, work).await?;
     Ok(Reply::ok(json!({"version": version, "clock": clock, "time_us": time_us, "due": due})))

@@ -145,9 +145,12 @@ fn a_database_that_cannot_be_used_is_told_and_left_alone() {
     let path = newer.to_str().unwrap();
     assert_eq!(Running::server(&newer, &[]).signal("-INT"), Some(0));
     let db = rusqlite::Connection::open(&newer).unwrap();
-    db.pragma_update(None, "user_version", 4).unwrap();
+    let known = sunseal_server::store::SCHEMA_VERSION;
+    db.pragma_update(None, "user_version", known + 1).unwrap();
     drop(db);
-    serve(path, &[path, "schema version 4", "versions up to 3"]);
+    let (found, known) =
+        (format!("schema version {}", known + 1), format!("versions up to {known}"));
+    serve(path, &[path, &found, &known]);
 }
 
 /// A file that may not grow stands for a full disk; `trap` turns the system's signal into an error.
