@@ -20,11 +20,12 @@ use rusqlite::Connection;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use sunseal_link::{Kind, Message, NodeId, Suite, VerdictCode};
+use sunseal_link::{NodeId, Suite, VerdictCode};
 use tokio::sync::{Semaphore, watch};
 
 use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
-use crate::judge::{self, Checked, Intent, Judgement, Rules, Welcome};
+use crate::judge::duplicates::Recent;
+use crate::judge::{self, Intent, Judgement, Rules, Welcome};
 use crate::serve::{READ_TIMEOUT, Seat};
 use crate::store::challenges::Counts;
 use crate::store::{self, Node};
@@ -32,9 +33,10 @@ use crate::tokens::{self, Role};
 use crate::writer::Writer;
 use crate::{hex, log, page};
 use fields::Fields;
-use said::{decoded, said};
+use messages::tell;
 
 mod fields;
+mod messages;
 mod said;
 mod waking;
 
@@ -76,6 +78,7 @@ pub struct App {
     /// Counts the times that something was queued; gateways wait for it.
     queued: watch::Sender<u64>,
     waiting: Semaphore,
+    recent: Arc<Recent>,
 }
 
 impl App {
@@ -91,7 +94,19 @@ impl App {
         let writer = Writer::start(db, Arc::clone(&clock));
         let (readers, questions) = (Mutex::default(), Semaphore::new(MAX_QUESTIONS));
         let (queued, waiting) = (watch::Sender::new(0), Semaphore::new(waking::MAX_WAITING));
-        Arc::new(Self { path, readers, questions, writer, clock, rules, settings, queued, waiting })
+        let recent = Arc::default();
+        Arc::new(Self {
+            path,
+            readers,
+            questions,
+            writer,
+            clock,
+            rules,
+            settings,
+            queued,
+            waiting,
+            recent,
+        })
     }
 
     /// Runs `work` in a transaction, and answers when that is on disk.
@@ -305,10 +320,10 @@ type Answer = Result<Reply, Reply>;
 pub fn router(app: Arc<App>) -> Router {
     let only = |role| middleware::from_fn_with_state((Arc::clone(&app), role), authorised);
     let gateway = Router::new()
-        .route("/v1/nodes/{node_id}/enrol", post(enrol))
-        .route("/v1/nodes/{node_id}/hello", post(hello))
-        .route("/v1/nodes/{node_id}/responses", post(response))
-        .route("/v1/nodes/{node_id}/reports", post(report))
+        .route("/v1/nodes/{node_id}/enrol", post(messages::enrol))
+        .route("/v1/nodes/{node_id}/hello", post(messages::hello))
+        .route("/v1/nodes/{node_id}/responses", post(messages::response))
+        .route("/v1/nodes/{node_id}/reports", post(messages::report))
         .route("/v1/nodes/{node_id}/wake", post(waking::wake))
         .route("/v1/due", get(waking::due))
         .route_layer(only(Role::Gateway));
@@ -644,73 +659,6 @@ async fn queue(State(app): Shared, Who(node_id): Who, time: Time, body: Json) ->
         }
         Err(refused) => Reply::judged(&refused),
     })
-}
-
-async fn hello(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    let said = said(Kind::Hello, node_id, body)?;
-    let rules = app.rules.clone();
-    let welcome = app
-        .transact(time, move |tx, now_us| match decoded(Kind::Hello, node_id, &said) {
-            Ok(Message::Hello(m)) => judge::hello(tx, now_us, &rules, &m),
-            Ok(_) => Ok(Welcome::Idle),
-            Err((verdict, why)) => {
-                let body = &said.body;
-                judge::malformed(tx, now_us, Kind::Hello, node_id, body, verdict, &why)
-                    .map(Welcome::Refused)
-            }
-        })
-        .await?;
-    let reply = Reply::welcome(&welcome);
-    tell(&app, "hello", node_id, &reply);
-    Ok(reply)
-}
-
-async fn judged(app: Arc<App>, kind: Kind, node_id: NodeId, time: Time, body: Json) -> Answer {
-    let said = said(kind, node_id, body)?;
-    let message = decoded(kind, node_id, &said);
-    // The signature first, outside of the transaction: it takes ten times as long as the rest.
-    let checked: Option<Checked> = match &message {
-        Ok(message) => app
-            .look(time, |db, now_us| judge::foresee(db, now_us, message))?
-            .map(judge::Claim::check),
-        Err(_) => None,
-    };
-    let judgement = app
-        .transact(time, move |tx, now_us| {
-            let fault = |verdict, why: &str| {
-                judge::malformed(tx, now_us, kind, node_id, &said.body, verdict, why)
-            };
-            match &message {
-                Ok(message) => match judge::message(tx, now_us, message, checked.as_ref())? {
-                    Some(judgement) => Ok(judgement),
-                    None => fault(VerdictCode::Malformed, "this kind asks for no verdict"),
-                },
-                Err((verdict, why)) => fault(*verdict, why),
-            }
-        })
-        .await?;
-    let reply = Reply::judged(&judgement);
-    tell(&app, kind.name(), node_id, &reply);
-    Ok(reply)
-}
-
-fn tell(app: &App, what: &str, node_id: NodeId, reply: &Reply) {
-    if !app.settings.quiet {
-        let fields = json!({"node_id": node_id.to_string(), "answer": reply.1});
-        log::info(&what.to_lowercase(), fields);
-    }
-}
-
-async fn enrol(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    judged(app, Kind::Enrol, node_id, time, body).await
-}
-
-async fn response(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    judged(app, Kind::Response, node_id, time, body).await
-}
-
-async fn report(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    judged(app, Kind::Report, node_id, time, body).await
 }
 
 #[derive(Deserialize)]

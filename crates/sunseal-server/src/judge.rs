@@ -20,6 +20,10 @@ use sunseal_link::{
 use sunseal_verify::{Refusal, Verified, check_public_key, verify};
 
 use crate::hex;
+use duplicates::Frame;
+
+pub mod duplicates;
+
 use crate::store::challenges::{self, Counts, INTENT_US, Waiting};
 use crate::store::{self, Event, Node};
 
@@ -51,16 +55,19 @@ pub struct Judgement {
     pub verified: Option<Verified>,
     /// Accepted, and nothing was changed by it: the same once more.
     repeated: bool,
+    /// Another gateway has handed in the very frame, and this is what it heard.
+    pub duplicate: bool,
 }
 
 impl Judgement {
     fn refused(verdict: VerdictCode, reference: u32, why: impl Into<String>) -> Self {
-        Self { verdict, reference, why: why.into(), verified: None, repeated: false }
+        let (why, verified) = (why.into(), None);
+        Self { verdict, reference, why, verified, repeated: false, duplicate: false }
     }
 
     fn accepted(verified: Verified, reference: u32, why: impl Into<String>) -> Self {
-        let verdict = VerdictCode::Accepted;
-        Self { verdict, reference, why: why.into(), verified: Some(verified), repeated: false }
+        let (verdict, why, verified) = (VerdictCode::Accepted, why.into(), Some(verified));
+        Self { verdict, reference, why, verified, repeated: false, duplicate: false }
     }
 
     fn unknown(node_id: NodeId, reference: u32) -> Self {
@@ -89,6 +96,9 @@ impl Judgement {
             out["suite"] = verified.suite.name().into();
             out["security_bits"] = verified.security_bits.into();
             out["security_label"] = verified.security_label.into();
+        }
+        if self.duplicate {
+            out["duplicate"] = true.into();
         }
         out
     }
@@ -415,7 +425,8 @@ pub fn response(
 ) -> rusqlite::Result<Judgement> {
     let (node_id, counter, id) = (response.node_id, response.counter, response.challenge_id);
     let judgement = weighed(weigh_response(tx, now_us, response)?, checked, counter, |verified| {
-        accept(tx, now_us, node_id, verified.suite, counter)?;
+        let frame = Frame::of_message(&Message::Response(*response));
+        accept(tx, now_us, node_id, verified.suite, counter, frame)?;
         let sql = "UPDATE challenges SET answered_us = ?2 WHERE challenge_id = ?1";
         tx.prepare_cached(sql)?.execute(params![id, now_us])?;
         let sql = "UPDATE nodes SET challenges_answered = challenges_answered + 1
@@ -474,7 +485,8 @@ pub fn report(
 ) -> rusqlite::Result<Judgement> {
     let (node_id, counter) = (report.node_id, report.counter);
     let judgement = weighed(weigh_report(tx, report)?, checked, counter, |verified| {
-        accept(tx, now_us, node_id, verified.suite, counter)?;
+        let frame = Frame::of_message(&Message::Report(*report));
+        accept(tx, now_us, node_id, verified.suite, counter, frame)?;
         let why = format!("node {node_id} reported {} bytes", report.data.len());
         Ok(Judgement::accepted(verified, counter, why))
     })?;
@@ -532,11 +544,12 @@ fn accept(
     node_id: NodeId,
     suite: Suite,
     counter: u32,
+    frame: Frame,
 ) -> rusqlite::Result<()> {
     store::count_accepted(tx, suite)?;
     let sql = "UPDATE nodes SET counter = ?2, last_seen_us = ?3, last_accepted_us = ?3,
-        unanswered_since_us = NULL WHERE node_id = ?1";
-    tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us]).map(|_| ())
+        unanswered_since_us = NULL, last_frame = ?4 WHERE node_id = ?1";
+    tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us, frame.0]).map(|_| ())
 }
 
 /// What the log keeps of a signed message: enough to verify it again.
@@ -721,7 +734,8 @@ pub fn rekey(
         tx.prepare_cached(sql)?.execute(values)?;
     }
     let sql = "UPDATE nodes SET suite = NULL, public_key = NULL, enrolled_us = NULL,
-        counter = NULL, revoked_us = NULL, unanswered_since_us = NULL WHERE node_id = ?1";
+        counter = NULL, revoked_us = NULL, last_frame = NULL, unanswered_since_us = NULL
+        WHERE node_id = ?1";
     tx.prepare_cached(sql)?.execute([node_id.0])?;
     let old = node.key.as_ref().map(|(_, public_key)| hex::encode(public_key));
     let detail = json!({"retired_public_key": old, "retired_counter": node.counter});
@@ -798,6 +812,9 @@ pub fn message(
     message: &Message,
     checked: Option<&Checked>,
 ) -> rusqlite::Result<Option<Judgement>> {
+    if let Some(judgement) = duplicates::accepted(tx, now_us, message)? {
+        return Ok(Some(judgement));
+    }
     Ok(match message {
         Message::Response(m) => Some(response(tx, now_us, m, checked)?),
         Message::Report(m) => Some(report(tx, now_us, m, checked)?),

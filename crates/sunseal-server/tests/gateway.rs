@@ -457,3 +457,44 @@ fn the_airtime_of_a_full_packet_fits_the_data_rate() {
     assert_eq!(airtime_us(61), (61 + 11) * 8 * 4);
     assert_eq!(Kind::Enrol.max_fragments(), 3);
 }
+
+/// Two gateways hear one frame: both answer with one verdict, and the node is blamed for nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frame_that_two_gateways_heard_is_judged_once() {
+    let (server, mut client, node) = enrolled("two-ears", &[], Suite::EcdsaP256Sha256).await;
+    let gateways = [(); 2].map(|()| Running::gateway(&server.address, &[]));
+    let mut radios = gateways.each_ref().map(Radio::new);
+    client.ask(&node).await;
+    let challenge = challenge_in(radios[0].say(&node.hello()));
+    assert_eq!(challenge_in(radios[1].say(&node.hello())), challenge);
+    let mut forged = node.report(b"forged", 9);
+    if let Message::Report(report) = &mut forged {
+        report.counter = 10;
+    }
+    let heard = [
+        (node.response(challenge, 1), VerdictCode::Accepted, 1),
+        (node.report(b"heard twice", 2), VerdictCode::Accepted, 2),
+        (forged, VerdictCode::BadSignature, 10),
+        (node.report(b"heard thrice", 2), VerdictCode::ReplayedCounter, 2),
+    ];
+    for (message, verdict, counter) in &heard {
+        for radio in &mut radios {
+            assert_eq!(verdict_of(radio.say(message)), (*verdict, *counter));
+        }
+    }
+    let counted = json!({"accepted": 3, "bad-signature": 1, "replayed-counter": 1});
+    assert_eq!(client.node(&node).await["verdicts"], counted);
+    let told = client.get("/v1/events").await;
+    let told = told["events"].as_array().unwrap().iter().filter(|e| e["kind"] == "duplicate");
+    let told: Vec<_> = told.map(|e| (&e["detail"]["of"], &e["detail"]["first_verdict"])).collect();
+    let expected = [
+        ("response", "accepted"),
+        ("report", "accepted"),
+        ("report", "bad-signature"),
+        ("report", "replayed-counter"),
+    ];
+    assert_eq!(told, expected.map(|(of, verdict)| (&json!(of), &json!(verdict))).to_vec());
+    // What comes later is a replay.
+    client.time_us += 30_000_000;
+    assert_eq!(crate::common::verdict(&client.send(&heard[1].0).await), 3);
+}

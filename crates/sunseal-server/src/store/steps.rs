@@ -2,7 +2,7 @@
 //! Steps that make the tables. One that a release had is never changed: files of users have it.
 
 /// A file of version `v` still needs those from index `v` on.
-pub(super) const STEPS: [&str; 4] = [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4];
+pub(super) const STEPS: [&str; 5] = [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5];
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 
@@ -93,4 +93,9 @@ CREATE INDEX challenges_ending ON challenges (intent_expires_us)
     WHERE answered_us IS NULL AND ended_us IS NULL;
 CREATE INDEX challenges_out ON challenges (expires_us)
     WHERE issued_us IS NOT NULL AND answered_us IS NULL AND ended_us IS NULL;
+";
+
+/// The frame that was last accepted of a node, by half of its SHA-256: another gateway may have heard it, too.
+const UPGRADE_5: &str = "
+ALTER TABLE nodes ADD COLUMN last_frame BLOB CHECK (length(last_frame) = 16);
 ";

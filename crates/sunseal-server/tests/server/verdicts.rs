@@ -99,6 +99,8 @@ async fn every_refusal_has_its_own_verdict_and_changes_nothing_but_the_log() {
         let first = node.response(used, 5);
         assert_eq!(verdict(&client.send(&first).await), 0);
         let open = client.challenge(&node).await;
+        // No other gateway's any more.
+        client.time_us += 10_000_001;
 
         let good = node.response(open, 6).encode().to_vec();
         let with_scalar = |at: usize, scalar: Vec<u8>| {
