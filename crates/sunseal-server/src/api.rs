@@ -26,8 +26,11 @@ use tokio::sync::{Semaphore, watch};
 use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
 use crate::judge::duplicates::Recent;
 use crate::judge::{self, Intent, Judgement, Rules, Welcome};
-use crate::serve::{READ_TIMEOUT, Seat};
+use crate::limits::{Caller, Limits};
+use crate::serve::{Peer, READ_TIMEOUT, Seat};
 use crate::store::challenges::Counts;
+use crate::store::origin::{self, Origin};
+use crate::store::pruning;
 use crate::store::{self, Node};
 use crate::tokens::{self, Role};
 use crate::writer::Writer;
@@ -35,6 +38,7 @@ use crate::{hex, log, page};
 use fields::Fields;
 use messages::tell;
 
+mod access;
 mod fields;
 mod messages;
 mod said;
@@ -52,6 +56,8 @@ const MAX_QUESTIONS: usize = 4;
 const MAX_READERS: usize = 8;
 /// `/healthz` writes if nobody has for so long.
 const HEALTH_PERIOD: Duration = Duration::from_secs(10);
+/// Old events are looked for so often.
+const PRUNING_PERIOD: Duration = Duration::from_secs(3_600);
 /// The same while nothing can be written.
 const HEALTH_RETRY: Duration = Duration::from_secs(1);
 
@@ -64,6 +70,10 @@ pub struct Settings {
     pub open: bool,
     /// Single requests stay out of the log.
     pub quiet: bool,
+    /// Requests a second of one token; 0: as many as come.
+    pub rate_token: u32,
+    /// Requests a second of one address; 0: as many as come.
+    pub rate_address: u32,
 }
 
 /// All that a request needs.
@@ -79,6 +89,7 @@ pub struct App {
     queued: watch::Sender<u64>,
     waiting: Semaphore,
     recent: Arc<Recent>,
+    limits: Limits,
 }
 
 impl App {
@@ -95,6 +106,7 @@ impl App {
         let (readers, questions) = (Mutex::default(), Semaphore::new(MAX_QUESTIONS));
         let (queued, waiting) = (watch::Sender::new(0), Semaphore::new(waking::MAX_WAITING));
         let recent = Arc::default();
+        let limits = Limits::new(settings.rate_token, settings.rate_address);
         Arc::new(Self {
             path,
             readers,
@@ -106,6 +118,7 @@ impl App {
             queued,
             waiting,
             recent,
+            limits,
         })
     }
 
@@ -115,7 +128,9 @@ impl App {
         time: Time,
         work: impl FnOnce(&Connection, u64) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Reply> {
-        let done = self.writer.submit(time.0, work).await;
+        let Time(said_us, origin) = time;
+        let work = move |tx: &Connection, now_us| origin::on_behalf(origin, || work(tx, now_us));
+        let done = self.writer.submit(said_us, work).await;
         done.map_err(|why| Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why))
     }
 
@@ -177,6 +192,25 @@ impl App {
         })
     }
 
+    /// Deletes events older than `keep_us`, every hour, for ever.
+    pub async fn prune(self: Arc<Self>, keep_us: u64) {
+        loop {
+            let mark = move |tx: &Connection, now_us: u64| {
+                pruning::mark(tx, now_us, now_us.saturating_sub(keep_us))
+            };
+            let mut done = self.writer.submit(None, mark).await.map(|rows| rows > 0);
+            while let Ok(true) = done {
+                done = self.writer.submit(None, |tx, _| pruning::cut(tx)).await;
+                // Others write in between.
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            if let Err(why) = done {
+                log::warn("prune", json!({"why": why}));
+            }
+            tokio::time::sleep(PRUNING_PERIOD).await;
+        }
+    }
+
     /// Ends the write-ahead log, so that one file holds everything.
     pub fn close(&self) {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -236,15 +270,16 @@ impl IntoResponse for Reply {
     }
 }
 
-/// The simulated time that a request names, if any.
-#[derive(Clone, Copy)]
-struct Time(Option<u64>);
+/// The simulated time that a request names, if any, and whose request it is.
+#[derive(Clone, Copy, Default)]
+struct Time(Option<u64>, Origin);
 
 impl<S: Sync> FromRequestParts<S> for Time {
     type Rejection = Reply;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Reply> {
-        said_time(&parts.headers).map(Self)
+        let origin = parts.extensions.get().copied().unwrap_or_default();
+        said_time(&parts.headers).map(|time| Self(time, origin))
     }
 }
 
@@ -318,7 +353,7 @@ type Answer = Result<Reply, Reply>;
 
 /// Every route of the server.
 pub fn router(app: Arc<App>) -> Router {
-    let only = |role| middleware::from_fn_with_state((Arc::clone(&app), role), authorised);
+    let only = |role| middleware::from_fn_with_state((Arc::clone(&app), role), access::authorised);
     let gateway = Router::new()
         .route("/v1/nodes/{node_id}/enrol", post(messages::enrol))
         .route("/v1/nodes/{node_id}/hello", post(messages::hello))
@@ -354,47 +389,16 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Lets in who carries a token of the role, or anybody where the operator said `--open`.
-async fn authorised(
-    State((app, needed)): State<(Arc<App>, Role)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if app.settings.open {
-        return next.run(request).await;
-    }
-    let token = tokens::carried(request.headers());
-    let role =
-        token.as_deref().map(|token| app.look(Time(None), |db, _| tokens::role_of(db, token)));
-    let role = match role.transpose() {
-        Ok(role) => role.flatten(),
-        Err(fault) => return fault.into_response(),
-    };
-    match role {
-        Some(role) if role.covers(needed) => next.run(request).await,
-        Some(role) => {
-            let (has, needed) = (role.name(), needed.name());
-            let why = format!("this takes the token of an {needed}, not of a {has}");
-            Reply::error(StatusCode::FORBIDDEN, why).into_response()
-        }
-        None => {
-            let given =
-                if token.is_some() { "this token is unknown or revoked" } else { "no token" };
-            let why = format!(
-                "{given}: send `Authorization: Bearer TOKEN` with a token of this server's {}",
-                needed.name()
-            );
-            let asked = [(header::WWW_AUTHENTICATE, "Basic realm=\"sunseal\", charset=\"UTF-8\"")];
-            (asked, Reply::error(StatusCode::UNAUTHORIZED, why)).into_response()
-        }
-    }
-}
-
 /// Takes a request in: refuses what two readers could read in two ways, and what a page of
 /// somebody else's makes the operator's browser send; reads the body within its bounds.
 async fn arrive(State(app): Shared, request: Request, next: Next) -> Response {
     if let Err(refused) = admissible(&request, &app.settings.hosts) {
         return refused.into_response();
+    }
+    if let Some(Peer(address)) = request.extensions().get() {
+        if let Err(refused) = access::within(&app, Caller::Address(*address)) {
+            return refused;
+        }
     }
     let seat = request.extensions().get::<Arc<Seat>>().cloned();
     let (parts, body) = request.into_parts();
@@ -718,7 +722,8 @@ async fn events(State(app): Shared, uri: Uri) -> Answer {
     let page: EventPage = query(&uri)?;
     let node_id = page.node.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
     let limit = limit(page.limit)?;
-    let found = app.ask(Time(None), move |tx, _| store::events(tx, page.after, node_id, limit));
+    let found =
+        app.ask(Time::default(), move |tx, _| store::events(tx, page.after, node_id, limit));
     let found = found.await?;
     let full = found.len() == limit as usize;
     let next_after = found.last().filter(|_| full).map(|e| e["event_id"].clone());
@@ -768,7 +773,7 @@ async fn summary(State(app): Shared, time: Time) -> Answer {
 async fn status_page(State(app): Shared) -> Result<Response, Reply> {
     let asked = Arc::clone(&app);
     let html = app
-        .ask(Time(None), move |tx, now_us| {
+        .ask(Time::default(), move |tx, now_us| {
             let summary = summarise(&asked, tx, now_us)?;
             let nodes: rusqlite::Result<Vec<Value>> =
                 Node::page(tx, None, 200)?.iter().map(|n| n.to_json(tx, now_us)).collect();

@@ -175,6 +175,14 @@ pub enum Welcome {
     Refused(Judgement),
 }
 
+/// Bytes of a row in the log that a sender may choose, if he is not believed.
+pub const CHOSEN_BYTES: usize = 64;
+
+fn cut(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
+}
+
 /// Bytes of which the link layer could not make a message.
 pub fn malformed(
     tx: &Connection,
@@ -194,8 +202,10 @@ pub fn malformed(
     let counter = body.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);
     let reference = counter.filter(|_| kind != Kind::Enrol).unwrap_or(0);
     let judgement = Judgement::refused(verdict, reference, why);
-    let detail = json!({"why": why, "body": hex::encode(body)});
-    told(tx, now_us, node_id, event_of(kind), &judgement, &detail)?;
+    let begins = hex::encode(&body[..body.len().min(CHOSEN_BYTES / 4)]);
+    let detail =
+        json!({"why": cut(why, CHOSEN_BYTES / 2), "body": begins, "body_bytes": body.len()});
+    told(tx, now_us, node_id, event_of(kind), &judgement, detail)?;
     Ok(judgement)
 }
 
@@ -206,7 +216,7 @@ fn told(
     node_id: NodeId,
     kind: &str,
     judgement: &Judgement,
-    detail: &Value,
+    detail: Value,
 ) -> rusqlite::Result<()> {
     let verdict = Some(judgement.verdict);
     let repeatable = judgement.verdict != VerdictCode::Accepted || judgement.repeated;
@@ -220,7 +230,7 @@ fn noted(
     node_id: NodeId,
     kind: &str,
     repeatable: bool,
-    detail: &Value,
+    detail: Value,
 ) -> rusqlite::Result<()> {
     store::append(tx, Event { time_us, node_id, kind, verdict: None, repeatable }, detail)
 }
@@ -263,13 +273,13 @@ pub fn hello(
     let Some(node) = Node::find(tx, node_id)? else {
         let judgement = Judgement::unknown(node_id, hello.counter);
         detail["why"] = judgement.why.clone().into();
-        told(tx, now_us, node_id, "hello", &judgement, &detail)?;
+        told(tx, now_us, node_id, "hello", &judgement, detail)?;
         return Ok(Welcome::Refused(judgement));
     };
     if node.revoked_us.is_some() {
         let judgement = Judgement::revoked(node_id, hello.counter);
         detail["why"] = judgement.why.clone().into();
-        told(tx, now_us, node_id, "hello", &judgement, &detail)?;
+        told(tx, now_us, node_id, "hello", &judgement, detail)?;
         return Ok(Welcome::Refused(judgement));
     }
     tx.prepare_cached(
@@ -277,7 +287,7 @@ pub fn hello(
          WHERE node_id = ?1",
     )?
     .execute(params![node_id.0, now_us, hello.vcap_mv, hello.reason.name(), listen_us])?;
-    noted(tx, now_us, node_id, "hello", true, &detail)?;
+    noted(tx, now_us, node_id, "hello", true, detail)?;
     // A node that is about to fall silent, or has no key here, could not answer.
     if hello.reason == Reason::Low || node.key.is_none() {
         return Ok(Welcome::Idle);
@@ -329,7 +339,7 @@ fn again(tx: &Connection, now_us: u64, node_id: NodeId) -> rusqlite::Result<Opti
         return Ok(None);
     };
     let detail = json!({"challenge_id": challenge_id, "again": true});
-    noted(tx, now_us, node_id, "challenge-issued", true, &detail)?;
+    noted(tx, now_us, node_id, "challenge-issued", true, detail)?;
     Ok(Some(Issued { challenge_id, nonce, expires_us }))
 }
 
@@ -358,7 +368,7 @@ fn next(
     } else {
         detail["issues"] = (issues + 1).into();
     }
-    noted(tx, now_us, node_id, "challenge-issued", issues > 0, &detail)?;
+    noted(tx, now_us, node_id, "challenge-issued", issues > 0, detail)?;
     Ok(Some(Issued { challenge_id, nonce, expires_us }))
 }
 
@@ -435,9 +445,9 @@ pub fn response(
         let why = format!("node {node_id} answered challenge {id}");
         Ok(Judgement::accepted(verified, counter, why))
     })?;
-    let mut detail = logged(&judgement, counter, response.suite, &response.signature);
+    let mut detail = logged(&judgement, &Message::Response(*response), counter, response.suite);
     detail["challenge_id"] = id.into();
-    told(tx, now_us, node_id, "response", &judgement, &detail)?;
+    told(tx, now_us, node_id, "response", &judgement, detail)?;
     Ok(judgement)
 }
 
@@ -490,9 +500,9 @@ pub fn report(
         let why = format!("node {node_id} reported {} bytes", report.data.len());
         Ok(Judgement::accepted(verified, counter, why))
     })?;
-    let mut detail = logged(&judgement, counter, report.suite, &report.signature);
+    let mut detail = logged(&judgement, &Message::Report(*report), counter, report.suite);
     detail["data"] = hex::encode(&report.data).into();
-    told(tx, now_us, node_id, "report", &judgement, &detail)?;
+    told(tx, now_us, node_id, "report", &judgement, detail)?;
     Ok(judgement)
 }
 
@@ -552,16 +562,28 @@ fn accept(
     tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us, frame.0]).map(|_| ())
 }
 
-/// What the log keeps of a signed message: enough to verify it again.
-fn logged(judgement: &Judgement, counter: u32, suite: Suite, signature: &[u8]) -> Value {
-    json!({
+/// What the log keeps of a signed message: of one that was accepted enough to verify it again, of another half of the
+/// hash of its kind and body, by which whoever has the frame finds it.
+fn logged(judgement: &Judgement, message: &Message, counter: u32, suite: Suite) -> Value {
+    let mut detail = json!({
         "why": judgement.why,
         "counter": counter,
         "suite": suite.name(),
         "security_bits": suite.security_bits(),
         "security_label": suite.security_label(),
-        "signature": hex::encode(signature),
-    })
+    });
+    match message {
+        _ if judgement.verdict != VerdictCode::Accepted => {
+            detail["frame"] = hex::encode(&Frame::of_message(message).0).into();
+        }
+        Message::Response(Response { signature, .. })
+        | Message::Report(Report { signature, .. })
+        | Message::Enrol(Enrol { signature, .. }) => {
+            detail["signature"] = hex::encode(signature).into();
+        }
+        _ => {}
+    }
+    detail
 }
 
 /// A node shows its public key and proves that it holds the other half.
@@ -582,9 +604,11 @@ pub fn enrol(
         set_key(tx, now_us, node_id, suite, &enrol.public_key)?;
         Ok(Judgement::accepted(verified, 0, format!("node {node_id} enrolled")))
     })?;
-    let mut detail = logged(&judgement, 0, suite, &enrol.signature);
-    detail["public_key"] = hex::encode(&enrol.public_key).into();
-    told(tx, now_us, node_id, "enrol", &judgement, &detail)?;
+    let mut detail = logged(&judgement, &Message::Enrol(*enrol), 0, suite);
+    if judgement.verdict == VerdictCode::Accepted {
+        detail["public_key"] = hex::encode(&enrol.public_key).into();
+    }
+    told(tx, now_us, node_id, "enrol", &judgement, detail)?;
     Ok(judgement)
 }
 
@@ -664,7 +688,7 @@ pub fn open(
         "INSERT INTO nodes (node_id, name, period_us, opened_us) VALUES (?1, ?2, ?3, ?4)",
     )?
     .execute(params![node_id.0, name, period_us, now_us])?;
-    noted(tx, now_us, node_id, "opened", false, &json!({"name": name}))?;
+    noted(tx, now_us, node_id, "opened", false, json!({"name": name}))?;
     vouch(tx, now_us, node_id, key)?;
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
@@ -680,7 +704,7 @@ fn vouch(
     set_key(tx, now_us, node_id, suite, public_key)?;
     let detail = json!({"suite": suite.name(), "public_key": hex::encode(public_key),
                         "vouched": true});
-    noted(tx, now_us, node_id, "enrolled", false, &detail)
+    noted(tx, now_us, node_id, "enrolled", false, detail)
 }
 
 /// The operator trusts a node no more: whatever it says is refused from now on.
@@ -699,7 +723,7 @@ pub fn revoke(
     }
     tx.prepare_cached("UPDATE nodes SET revoked_us = ?2 WHERE node_id = ?1")?
         .execute(params![node_id.0, now_us])?;
-    noted(tx, now_us, node_id, "revoked", false, &json!({"why": why}))?;
+    noted(tx, now_us, node_id, "revoked", false, json!({"why": why}))?;
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
 
@@ -739,7 +763,7 @@ pub fn rekey(
     tx.prepare_cached(sql)?.execute([node_id.0])?;
     let old = node.key.as_ref().map(|(_, public_key)| hex::encode(public_key));
     let detail = json!({"retired_public_key": old, "retired_counter": node.counter});
-    noted(tx, now_us, node_id, "rekeyed", false, &detail)?;
+    noted(tx, now_us, node_id, "rekeyed", false, detail)?;
     vouch(tx, now_us, node_id, key)?;
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
@@ -800,7 +824,7 @@ pub fn queue(
     tx.prepare_cached(sql)?.execute([node_id.0])?;
     let detail = json!({"challenge_id": challenge_id, "not_before_us": not_before_us,
                         "intent_expires_us": intent_expires_us});
-    noted(tx, now_us, node_id, "challenge-queued", false, &detail)?;
+    noted(tx, now_us, node_id, "challenge-queued", false, detail)?;
     Ok(Ok((challenge_id, intent_expires_us)))
 }
 

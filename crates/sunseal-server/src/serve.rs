@@ -2,6 +2,7 @@
 //! Connections of the HTTP server, each with a bound: how many, how slow, how long.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -138,16 +139,16 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
     let mut stop = pin!(stop);
     loop {
         let next = async {
-            let (stream, _) = accept(&listener).await;
-            (stream, seats.take().await)
+            let (stream, peer) = accept(&listener).await;
+            (stream, peer, seats.take().await)
         };
-        let (stream, seat) = tokio::select! {
+        let (stream, peer, seat) = tokio::select! {
             next = next => next,
             () = &mut stop => break,
         };
         let (router, told, seats) = (router.clone(), told.clone(), Arc::clone(&seats));
         tokio::spawn(async move {
-            converse(stream, router, told, &seat).await;
+            converse((stream, Peer(peer.ip())), router, told, &seat).await;
             seats.leave(&seat);
         });
     }
@@ -157,8 +158,12 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
     let _ = tokio::time::timeout(LAST_ANSWER + Duration::from_secs(1), seats.empty()).await;
 }
 
+/// The address that a connection comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
 async fn converse(
-    stream: TcpStream,
+    (stream, peer): (TcpStream, Peer),
     router: Router,
     mut told: watch::Receiver<bool>,
     seat: &Arc<Seat>,
@@ -168,6 +173,7 @@ async fn converse(
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(Arc::clone(seat));
+        request.extensions_mut().insert(peer);
         router.call(request)
     });
     let connection = http1::Builder::new()

@@ -2,10 +2,11 @@
 //! What the server keeps, in one SQLite file.
 //!
 //! A request is a transaction: it happens whole or not at all, whatever crashes. The event log
-//! only grows; triggers refuse to change or delete a row. Counts are kept beside it, so that no
+//! grows at one end, and is cut at its oldest by [`pruning`] alone; triggers refuse all else. Counts are kept beside it, so that no
 //! question reads it whole. A challenge's expiry is not stored but follows from its time, so that
 //! a refused message changes nothing but the log and the counts.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ use sunseal_link::{NodeId, Suite, VerdictCode};
 use crate::hex;
 
 pub mod challenges;
+pub mod origin;
+pub mod pruning;
 mod steps;
 
 /// "SUNS", in the file's header.
@@ -30,6 +33,12 @@ pub const SCHEMA_VERSION: i64 = steps::STEPS.len() as i64;
 /// Rows of the log a minute for what a sender may repeat at will, of one node (all unknown ones
 /// together), kind and verdict. What is beyond is counted and told in one row when the minute is over.
 pub const ROWS_A_MINUTE: i64 = 20;
+/// Bytes of the log a minute for what one sender may repeat at will, by its token (all without one together).
+pub const BYTES_A_MINUTE: usize = 1_000_000;
+/// Bytes of a row beside its kind and detail: numbers, identifier and the index over it.
+const ROW_BYTES: usize = 64;
+/// Rows in which a minute tells what had none, node by node; the rest is told for all nodes together.
+pub const MOST_TOLD: usize = 1_000;
 const MINUTE_US: u64 = 60_000_000;
 
 /// Why a database cannot be used.
@@ -138,6 +147,10 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::Corrupt { path: shown, why });
     }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
+    if tables == 0 {
+        // What is pruned leaves the file, not only the tables.
+        db.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(told)?;
+    }
     // FULL: a commit that was answered survives a power cut, not only a crash.
     db.pragma_update(None, "journal_mode", "WAL").map_err(told)?;
     db.pragma_update(None, "synchronous", "FULL").map_err(told)?;
@@ -455,7 +468,7 @@ pub struct Event<'a> {
 }
 
 /// Adds to the log and to the counts.
-pub fn append(db: &Connection, event: Event<'_>, detail: &Value) -> rusqlite::Result<()> {
+pub fn append(db: &Connection, event: Event<'_>, detail: Value) -> rusqlite::Result<()> {
     let Event { time_us, node_id, kind, verdict, repeatable } = event;
     let verdict = verdict.map(VerdictCode::code);
     // Unknown nodes share their counts: who invents identifiers must not fill a table with them.
@@ -469,19 +482,35 @@ pub fn append(db: &Connection, event: Event<'_>, detail: &Value) -> rusqlite::Re
             count.execute(params![whose, kind, verdict])?;
         }
     }
+    let mut detail = detail;
+    let origin = origin::present();
+    origin.sign(&mut detail);
+    let detail = detail.to_string();
     if repeatable {
-        let sql = "INSERT INTO bursts VALUES (?1, ?2, ?3, ?4, 1, ?5)
+        let minute = time_us / MINUTE_US;
+        let sql = "INSERT INTO bursts VALUES (?1, ?2, ?3, ?4, 1, ?5, 0)
             ON CONFLICT DO UPDATE SET count = count + 1, last_us = max(last_us, ?5)
-            RETURNING count";
-        let verdict = verdict.map_or(-1, i64::from);
-        let count: i64 = db
-            .prepare_cached(sql)?
-            .query_row(params![time_us / MINUTE_US, whose, kind, verdict, time_us], |r| r.get(0))?;
-        if count > ROWS_A_MINUTE {
+            RETURNING rows";
+        let key = params![minute, whose, kind, verdict.map_or(-1, i64::from), time_us];
+        let rows: i64 = db.prepare_cached(sql)?.query_row(key, |r| r.get(0))?;
+        let bytes = detail.len() + kind.len() + ROW_BYTES;
+        if rows >= ROWS_A_MINUTE || !spend(db, minute, origin.token_id.unwrap_or(0), bytes)? {
             return Ok(());
         }
+        let sql = "UPDATE bursts SET rows = rows + 1
+            WHERE minute = ?1 AND node_id = ?2 AND kind = ?3 AND verdict = ?4";
+        db.prepare_cached(sql)?.execute(&key[..4])?;
     }
-    insert(db, time_us, Some(&node_id.0), kind, verdict, detail)
+    insert(db, time_us, Some(&node_id.0), kind, verdict, &detail)
+}
+
+/// Takes a row from a sender's share of the minute; false if nothing is left of it.
+fn spend(db: &Connection, minute: u64, token_id: i64, bytes: usize) -> rusqlite::Result<bool> {
+    let sql = "INSERT INTO spent VALUES (?1, ?2, ?3)
+        ON CONFLICT DO UPDATE SET bytes = bytes + ?3 WHERE bytes + ?3 <= ?4";
+    let spent =
+        db.prepare_cached(sql)?.execute(params![minute, token_id, bytes, BYTES_A_MINUTE])?;
+    Ok(spent == 1)
 }
 
 fn is_known(db: &Connection, node_id: NodeId) -> rusqlite::Result<bool> {
@@ -494,11 +523,11 @@ fn insert(
     node_id: Option<&[u8]>,
     kind: &str,
     verdict: Option<u8>,
-    detail: &Value,
+    detail: &str,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO events (time_us, node_id, kind, verdict, detail)
         VALUES (?1, ?2, ?3, ?4, ?5)";
-    let values = params![time_us, node_id, kind, verdict, detail.to_string()];
+    let values = params![time_us, node_id, kind, verdict, detail];
     db.prepare_cached(sql)?.execute(values).map(|_| ())
 }
 
@@ -507,28 +536,53 @@ pub const fn minute_of(time_us: u64) -> u64 {
     time_us / MINUTE_US
 }
 
-/// Tells of the minutes before `minute` what the log did not take row by row.
+/// Tells of the minutes before `minute` what the log did not take row by row: in a row for each node, kind and verdict,
+/// and beyond [`MOST_TOLD`] of them in one for all nodes of a kind and verdict.
 pub fn close_minutes(db: &Connection, minute: u64) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM spent WHERE minute < ?1")?.execute([minute])?;
     let sql = "DELETE FROM bursts WHERE minute < ?1
-        RETURNING node_id, kind, verdict, count, last_us, minute";
+        RETURNING node_id, kind, verdict, count - rows, last_us, minute";
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([minute], |r| {
         let node_id: Vec<u8> = r.get(0)?;
-        let kind: String = r.get(1)?;
-        let (verdict, count): (i64, i64) = (r.get(2)?, r.get(3)?);
-        let (last_us, minute): (u64, u64) = (r.get(4)?, r.get(5)?);
-        Ok((node_id, kind, verdict, count - ROWS_A_MINUTE, last_us, minute))
+        let (kind, verdict): (String, i64) = (r.get(1)?, r.get(2)?);
+        let (times, last_us, minute): (i64, u64, u64) = (r.get(3)?, r.get(4)?, r.get(5)?);
+        Ok((node_id, kind, verdict, times, last_us, minute))
     })?;
-    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
-    for (node_id, kind, verdict, times, last_us, minute) in rows.into_iter().filter(|r| r.3 > 0) {
-        let detail = json!({
-            "why": format!("{times} more of this kind within a minute, told in one row"),
-            "times": times, "from_us": minute * MINUTE_US, "to_us": last_us,
-        });
+    let mut merged = BTreeMap::<(u64, String, i64), (i64, u64)>::new();
+    let mut told = 0;
+    for row in rows {
+        let (node_id, kind, verdict, times, last_us, minute) = row?;
+        if times == 0 {
+            continue;
+        }
+        told += 1;
+        if told > MOST_TOLD {
+            let all = merged.entry((minute, kind, verdict)).or_default();
+            *all = (all.0 + times, all.1.max(last_us));
+            continue;
+        }
         let node_id = Some(&node_id[..]).filter(|id| !id.is_empty());
-        insert(db, last_us, node_id, &kind, u8::try_from(verdict).ok(), &detail)?;
+        tell_times(db, node_id, &kind, verdict, (times, minute, last_us))?;
+    }
+    for ((minute, kind, verdict), (times, last_us)) in merged {
+        tell_times(db, None, &kind, verdict, (times, minute, last_us))?;
     }
     Ok(())
+}
+
+fn tell_times(
+    db: &Connection,
+    node_id: Option<&[u8]>,
+    kind: &str,
+    verdict: i64,
+    (times, minute, last_us): (i64, u64, u64),
+) -> rusqlite::Result<()> {
+    let detail = json!({
+        "why": format!("{times} more of this kind within a minute, told in one row"),
+        "times": times, "from_us": minute * MINUTE_US, "to_us": last_us,
+    });
+    insert(db, last_us, node_id, kind, u8::try_from(verdict).ok(), &detail.to_string())
 }
 
 /// Ends and tells the intents that are over at `now_us`, a thousand at a time.
@@ -540,7 +594,7 @@ pub fn end_intents(db: &Connection, now_us: u64) -> rusqlite::Result<()> {
         };
         let detail =
             json!({"challenge_id": challenge_id, "intent_expires_us": expires_us, "why": why});
-        insert(db, now_us, Some(&node_id.0), "challenge-expired", None, &detail)?;
+        insert(db, now_us, Some(&node_id.0), "challenge-expired", None, &detail.to_string())?;
     }
     Ok(())
 }

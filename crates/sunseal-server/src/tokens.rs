@@ -57,12 +57,14 @@ pub fn make(db: &Connection, now_us: u64, role: Role, name: &str) -> rusqlite::R
     Ok(json!({"token_id": token_id, "role": role.name(), "name": name, "token": token}))
 }
 
-/// What the token allows, unless it is unknown or revoked.
-pub fn role_of(db: &Connection, token: &str) -> rusqlite::Result<Option<Role>> {
-    let sql = "SELECT role FROM tokens WHERE hash = ?1 AND revoked_us IS NULL";
-    let role: Option<String> =
-        db.prepare_cached(sql)?.query_row([hash(token)], |r| r.get(0)).optional()?;
-    Ok(role.as_deref().and_then(Role::from_name))
+/// The token's number and what it allows, unless it is unknown or revoked.
+pub fn bearer_of(db: &Connection, token: &str) -> rusqlite::Result<Option<(i64, Role)>> {
+    let sql = "SELECT token_id, role FROM tokens WHERE hash = ?1 AND revoked_us IS NULL";
+    let found: Option<(i64, String)> = db
+        .prepare_cached(sql)?
+        .query_row([hash(token)], |r| Ok((r.get(0)?, r.get(1)?)))
+        .optional()?;
+    Ok(found.and_then(|(token_id, role)| Some((token_id, Role::from_name(&role)?))))
 }
 
 /// Whether there is a token of this role that holds.

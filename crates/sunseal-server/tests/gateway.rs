@@ -486,14 +486,16 @@ async fn a_frame_that_two_gateways_heard_is_judged_once() {
     assert_eq!(client.node(&node).await["verdicts"], counted);
     let told = client.get("/v1/events").await;
     let told = told["events"].as_array().unwrap().iter().filter(|e| e["kind"] == "duplicate");
-    let told: Vec<_> = told.map(|e| (&e["detail"]["of"], &e["detail"]["first_verdict"])).collect();
+    let told: Vec<_> = told
+        .map(|e| [&e["detail"]["of"], &e["detail"]["first_verdict"]].map(|v| v.as_str().unwrap()))
+        .collect();
     let expected = [
-        ("response", "accepted"),
-        ("report", "accepted"),
-        ("report", "bad-signature"),
-        ("report", "replayed-counter"),
+        ["response", "accepted"],
+        ["report", "accepted"],
+        ["report", "bad-signature"],
+        ["report", "replayed-counter"],
     ];
-    assert_eq!(told, expected.map(|(of, verdict)| (&json!(of), &json!(verdict))).to_vec());
+    assert_eq!(told, expected);
     // What comes later is a replay.
     client.time_us += 30_000_000;
     assert_eq!(crate::common::verdict(&client.send(&heard[1].0).await), 3);

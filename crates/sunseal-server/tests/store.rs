@@ -15,12 +15,14 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use sunseal_link::{Hello, Message, NodeId, Reason, Report, Suite, VerdictCode};
+use sunseal_link::{Hello, Kind, Message, NodeId, Reason, Report, Suite, VerdictCode};
 use sunseal_server::api::{self, App, Settings};
 use sunseal_server::clock::Clock;
 use sunseal_server::judge::{self, Intent, MAX_QUEUED, Rules, Welcome};
 use sunseal_server::store::challenges::Counts;
-use sunseal_server::store::{self, ROWS_A_MINUTE};
+use sunseal_server::store::origin::{self, Origin};
+use sunseal_server::store::pruning;
+use sunseal_server::store::{self, BYTES_A_MINUTE, Event, ROWS_A_MINUTE};
 
 const MINUTE_US: u64 = 60_000_000;
 
@@ -39,8 +41,8 @@ fn rows(db: &Connection, sql: &str) -> Vec<String> {
 const RECOUNT: &str = "WITH told AS (
         SELECT node_id, kind, verdict, coalesce(detail ->> 'times', 1) AS times FROM events
             WHERE verdict IS NOT NULL
-        UNION ALL SELECT nullif(node_id, x''), kind, verdict, count - 20 FROM bursts
-            WHERE verdict >= 0 AND count > 20)
+        UNION ALL SELECT nullif(node_id, x''), kind, verdict, count - rows FROM bursts
+            WHERE verdict >= 0 AND count > rows)
     SELECT x'' AS node_id, kind, verdict, sum(times) FROM told GROUP BY kind, verdict
     UNION ALL SELECT node_id, kind, verdict, sum(times) FROM told JOIN nodes USING (node_id)
         GROUP BY node_id, kind, verdict ORDER BY 1, 2, 3";
@@ -61,7 +63,6 @@ fn of_version_1(path: &Path) -> Connection {
 
 #[tokio::test]
 async fn a_file_of_version_1_is_brought_up_to_date_and_kept() {
-    assert_eq!(ROWS_A_MINUTE, 20, "RECOUNT says 20");
     let folder = folder("migration");
     let path = folder.join("s.db");
     let old = of_version_1(&path);
@@ -325,7 +326,7 @@ async fn an_answer_leaves_after_its_transaction_is_on_disk() {
     let path = folder("power").join("s.db");
     let db = store::open(&path).unwrap();
     let nodes: Vec<Node> = (1..=8).map(|number| enrolled(&db, number)).collect();
-    let settings = Settings { open: true, quiet: true, hosts: vec![] };
+    let settings = Settings { open: true, quiet: true, ..Settings::default() };
     let app = App::new(db, path.clone(), Clock::driven(2), Rules::default(), settings);
     let router = api::router(Arc::clone(&app));
     let callers = nodes.into_iter().map(|node| {
@@ -446,4 +447,108 @@ fn a_challenge_comes_back_with_a_fresh_nonce_until_its_intent_is_over() {
     let told: Vec<String> =
         db.prepare(sql).unwrap().query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
     assert_eq!(told, ["handed out 3 times and not answered before the intent was over"]);
+}
+
+/// Whoever has a gateway's token says what he likes: his share of the log is a megabyte a minute, and his own words in a
+/// row are 64 bytes. Nobody else's rows are missing for it.
+#[test]
+fn a_stolen_gateway_token_fills_no_disk() {
+    let (mut db, path) = opened("stolen");
+    let nodes: Vec<Node> = (1..=100).map(|number| enrolled(&db, number)).collect();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let before = size();
+    let thief = Origin { token_id: Some(2), address: Some([192, 0, 2, 1].into()) };
+    let (body, why) = ([0xab; 8_000], "x".repeat(5_000));
+    let tx = db.transaction().unwrap();
+    let mut said = 0_u64;
+    for node in &nodes {
+        for kind in [Kind::Hello, Kind::Response, Kind::Report, Kind::Enrol] {
+            for _ in 0..2 * ROWS_A_MINUTE {
+                let body = [&node.id.0[..], &body].concat();
+                let malformed = || {
+                    let verdict = VerdictCode::Malformed;
+                    judge::malformed(&tx, 2, kind, node.id, &body, verdict, &why).unwrap()
+                };
+                origin::on_behalf(thief, malformed);
+                said += 1;
+            }
+        }
+    }
+    let honest = Origin { token_id: Some(3), address: None };
+    let strange = Node::new(200, Signer::new(Suite::EcdsaP256Sha256));
+    let report = strange.report(b"0123456789abcdef", 1);
+    assert_eq!(origin::on_behalf(honest, || judged(&tx, 3, &report)), VerdictCode::UnknownNode);
+    tx.commit().unwrap();
+    let told = "SELECT count(*) FROM events WHERE detail ->> 'token_id' = ";
+    let sum = "SELECT sum(length(detail) + length(kind) + 64) FROM events WHERE detail ->> 'token_id' = 2";
+    let share: usize = db.query_row(sum, [], |r| r.get(0)).unwrap();
+    assert!((BYTES_A_MINUTE - 400..=BYTES_A_MINUTE).contains(&share), "{share} bytes");
+    assert_eq!(rows(&db, &format!("{told} 3")), ["Integer(1)"]);
+    let row = "SELECT max(length(detail ->> 'why') + length(detail ->> 'body')) FROM events
+        WHERE detail ->> 'token_id' = 2";
+    assert_eq!(rows(&db, row), ["Integer(64)"]);
+    store::close_minutes(&db, 1).unwrap();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    assert!(size() - before < 1_700_000, "{} bytes for the flood", size() - before);
+    // To the last: what had no row is told in one.
+    let sql = "SELECT sum(coalesce(detail ->> 'times', 1)) FROM events WHERE verdict = 7";
+    assert_eq!(db.query_row(sql, [], |r| r.get::<_, u64>(0)).unwrap(), said);
+    assert_eq!(rows(&db, RECOUNT), rows(&db, COUNTS));
+    assert_eq!(rows(&db, "SELECT count(*) FROM spent"), ["Integer(0)"]);
+}
+
+#[test]
+fn the_log_is_cut_at_its_oldest_end_and_nowhere_else() {
+    let (db, path) = opened("pruned");
+    let node = enrolled(&db, 1);
+    for counter in 1..=5_000_u64 {
+        let event = Event {
+            time_us: counter * 1_000,
+            node_id: node.id,
+            kind: "report",
+            verdict: Some(VerdictCode::Accepted),
+            repeatable: false,
+        };
+        store::append(&db, event, json!({"counter": counter, "data": "00".repeat(100)})).unwrap();
+    }
+    let refused = |sql: &str| db.execute(sql, []).unwrap_err().to_string();
+    assert!(refused("DELETE FROM events WHERE event_id = 9").contains("oldest end alone"));
+    assert!(refused("UPDATE events SET detail = ''").contains("only grows"));
+    assert_eq!(
+        pruning::mark(&db, 9_000_000, 4_000_000).unwrap(),
+        4_001,
+        "reports, and who enrolled"
+    );
+    assert!(refused("DELETE FROM events WHERE time_us >= 4000000").contains("oldest end alone"));
+    assert!(refused("UPDATE pruned SET to_event = 0").contains("gone"));
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let before = size();
+    let mut transactions = 0;
+    while pruning::cut(&db).unwrap() {
+        transactions += 1;
+    }
+    assert_eq!(transactions, 3);
+    pruning::shrink(&db).unwrap();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    assert!(size() < before / 2, "{} of {before} bytes are left", size());
+    let left = "SELECT min(time_us), count(*) FROM events WHERE kind = 'report'";
+    assert_eq!(rows(&db, left), ["Integer(4000000) Integer(1001)"]);
+    let told = "SELECT detail ->> 'rows' FROM events WHERE kind = 'pruned'";
+    assert_eq!(rows(&db, told), ["Integer(4001)"]);
+    assert_eq!(pruning::mark(&db, 9_000_000, 4_000_000).unwrap(), 0);
+    // Counts stand beside the log.
+    assert_eq!(rows(&db, "SELECT count FROM counts WHERE node_id <> x''"), ["Integer(5000)"]);
+    drop(db);
+    let pruned = ends(&["prune", "--db", path.to_str().unwrap(), "--keep-days", "1"]);
+    assert_eq!(String::from_utf8(pruned.stdout).unwrap(), "{\"pruned\":1002}\n");
+    refused_program(&path);
+}
+
+fn refused_program(path: &Path) {
+    let other = path.with_file_name("none.db");
+    let arguments = ["prune", "--db", other.to_str().unwrap(), "--keep-days", "1"];
+    refused(&arguments, &["there is no database", "none.db"]);
+    assert!(!other.exists());
 }

@@ -73,10 +73,20 @@ pub(super) async fn enrol(State(app): Shared, Who(node_id): Who, time: Time, bod
     judged(app, Kind::Enrol, node_id, time, body).await
 }
 
-pub(super) async fn response(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+pub(super) async fn response(
+    State(app): Shared,
+    Who(node_id): Who,
+    time: Time,
+    body: Json,
+) -> Answer {
     judged(app, Kind::Response, node_id, time, body).await
 }
 
-pub(super) async fn report(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+pub(super) async fn report(
+    State(app): Shared,
+    Who(node_id): Who,
+    time: Time,
+    body: Json,
+) -> Answer {
     judged(app, Kind::Report, node_id, time, body).await
 }

@@ -78,7 +78,7 @@ fn told(
 ) -> rusqlite::Result<()> {
     let detail = json!({"of": event_of(kind), "counter": judgement.reference,
                         "first_verdict": judgement.verdict.name()});
-    noted(tx, now_us, node_id, "duplicate", true, &detail)
+    noted(tx, now_us, node_id, "duplicate", true, detail)
 }
 
 #[derive(Debug, Default)]

@@ -2,7 +2,8 @@
 //! Steps that make the tables. One that a release had is never changed: files of users have it.
 
 /// A file of version `v` still needs those from index `v` on.
-pub(super) const STEPS: [&str; 5] = [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5];
+pub(super) const STEPS: [&str; 6] =
+    [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5, UPGRADE_6];
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 
@@ -98,4 +99,25 @@ CREATE INDEX challenges_out ON challenges (expires_us)
 /// The frame that was last accepted of a node, by half of its SHA-256: another gateway may have heard it, too.
 const UPGRADE_5: &str = "
 ALTER TABLE nodes ADD COLUMN last_frame BLOB CHECK (length(last_frame) = 16);
+";
+
+/// What one sender has taken of a minute's log, and how far the log has been cut at its oldest end.
+const UPGRADE_6: &str = "
+ALTER TABLE bursts ADD COLUMN rows INTEGER NOT NULL DEFAULT 0;
+UPDATE bursts SET rows = min(count, 20);
+CREATE TABLE spent (
+    minute INTEGER NOT NULL,
+    token_id INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (minute, token_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE pruned (to_event INTEGER NOT NULL) STRICT;
+INSERT INTO pruned VALUES (0);
+DROP TRIGGER events_are_never_deleted;
+CREATE TRIGGER events_are_only_pruned BEFORE DELETE ON events
+    WHEN old.event_id > (SELECT to_event FROM pruned)
+    BEGIN SELECT RAISE(ABORT, 'the event log is cut at its oldest end alone'); END;
+CREATE TRIGGER pruning_is_never_taken_back BEFORE UPDATE ON pruned
+    WHEN new.to_event < old.to_event
+    BEGIN SELECT RAISE(ABORT, 'what was pruned is gone'); END;
 ";

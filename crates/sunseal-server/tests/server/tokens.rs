@@ -190,3 +190,35 @@ async fn a_node_is_revoked_and_given_up_to_a_new_key() {
     assert_eq!(client.node(&node).await["state"], "enrolled");
     assert_eq!(client.post("/v1/nodes/00000000000000aa/rekey", json!({})).await.0, 404);
 }
+
+/// A caller that asks too often waits; others do not.
+#[tokio::test]
+async fn one_caller_takes_no_more_than_its_rate() {
+    let limits = ["--rate-token", "5", "--rate-address", "40"];
+    let (server, operator) = served("rates", &limits);
+    let gateway = Client::with_token(&server, &server.tokens.gateway);
+    for _ in 0..10 {
+        assert_eq!(gateway.try_get("/v1/due").await.0, 200);
+    }
+    let (status, said) = gateway.try_get("/v1/due").await;
+    let why = said["error"].as_str().unwrap();
+    assert!(status == 429 && why.contains("token 2 asks too often: 5 requests a second"), "{said}");
+    assert_eq!(operator.try_get("/v1/nodes").await.0, 200, "another token");
+    let token = &server.tokens.gateway;
+    let head = format!(
+        "GET /v1/due HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    );
+    let answer = raw(&server, &head).to_ascii_lowercase();
+    assert!(answer.contains("429") && answer.contains("retry-after: 1\r\n"), "{answer}");
+    // Whoever has no token at all is held back by his address.
+    let nobody = Client::without_token(&server);
+    let mut told = std::collections::BTreeSet::new();
+    for _ in 0..100 {
+        let (status, said) = nobody.try_get("/v1/nodes").await;
+        told.insert(status);
+        if status == 429 {
+            assert!(said["error"].as_str().unwrap().contains("address 127.0.0.1"), "{said}");
+        }
+    }
+    assert_eq!(told, [401, 429].into());
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who is let in, and how often.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::{App, Reply, Time};
+use crate::limits::Caller;
+use crate::serve::Peer;
+use crate::store::origin::Origin;
+use crate::tokens::{self, Role};
+
+/// Takes a request from the caller's share, or answers that there is none left.
+pub(super) fn within(app: &App, caller: Caller) -> Result<(), Response> {
+    let Err(wait) = app.limits.take(caller, Instant::now()) else { return Ok(()) };
+    let (who, rate) = match caller {
+        Caller::Token(token_id) => (format!("token {token_id}"), app.limits.per_token),
+        Caller::Address(address) => (format!("address {address}"), app.limits.per_address),
+    };
+    let wait_s = wait.as_secs_f64().ceil().max(1.0) as u64;
+    let why = format!(
+        "{who} asks too often: {rate} requests a second are taken, ask again in {wait_s} s"
+    );
+    let told = [(header::RETRY_AFTER, wait_s.to_string())];
+    Err((told, Reply::error(StatusCode::TOO_MANY_REQUESTS, why)).into_response())
+}
+
+/// Lets in who carries a token of the role, or anybody where the operator said `--open`.
+pub(super) async fn authorised(
+    State((app, needed)): State<(Arc<App>, Role)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let address = request.extensions().get().map(|Peer(address)| *address);
+    let mut origin = Origin { token_id: None, address };
+    if app.settings.open {
+        request.extensions_mut().insert(origin);
+        return next.run(request).await;
+    }
+    let token = tokens::carried(request.headers());
+    let found = token
+        .as_deref()
+        .map(|token| app.look(Time::default(), |db, _| tokens::bearer_of(db, token)));
+    let found = match found.transpose() {
+        Ok(found) => found.flatten(),
+        Err(fault) => return fault.into_response(),
+    };
+    let Some((token_id, role)) = found else {
+        let given = if token.is_some() { "this token is unknown or revoked" } else { "no token" };
+        let why = format!(
+            "{given}: send `Authorization: Bearer TOKEN` with a token of this server's {}",
+            needed.name()
+        );
+        let asked = [(header::WWW_AUTHENTICATE, "Basic realm=\"sunseal\", charset=\"UTF-8\"")];
+        return (asked, Reply::error(StatusCode::UNAUTHORIZED, why)).into_response();
+    };
+    origin.token_id = Some(token_id);
+    if let Err(refused) = within(&app, Caller::Token(token_id)) {
+        return refused;
+    }
+    if !role.covers(needed) {
+        let (has, needed) = (role.name(), needed.name());
+        let why = format!("this takes the token of an {needed}, not of a {has}");
+        return Reply::error(StatusCode::FORBIDDEN, why).into_response();
+    }
+    request.extensions_mut().insert(origin);
+    next.run(request).await
+}
