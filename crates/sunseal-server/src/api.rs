@@ -27,7 +27,8 @@ use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
 use crate::judge::duplicates::Recent;
 use crate::judge::{self, Intent, Judgement, Rules, Welcome};
 use crate::limits::{Caller, Limits};
-use crate::serve::{Peer, READ_TIMEOUT, Seat};
+use crate::seats::Seat;
+use crate::serve::{Peer, READ_TIMEOUT};
 use crate::store::challenges::Counts;
 use crate::store::origin::{self, Origin};
 use crate::store::pruning;
@@ -87,6 +88,7 @@ pub struct App {
     settings: Settings,
     /// Counts the times that something was queued; gateways wait for it.
     queued: watch::Sender<u64>,
+    news: Mutex<waking::News>,
     waiting: Semaphore,
     recent: Arc<Recent>,
     limits: Limits,
@@ -116,6 +118,7 @@ impl App {
             rules,
             settings,
             queued,
+            news: Mutex::default(),
             waiting,
             recent,
             limits,
@@ -395,10 +398,9 @@ async fn arrive(State(app): Shared, request: Request, next: Next) -> Response {
     if let Err(refused) = admissible(&request, &app.settings.hosts) {
         return refused.into_response();
     }
-    if let Some(Peer(address)) = request.extensions().get() {
-        if let Err(refused) = access::within(&app, Caller::Address(*address)) {
-            return refused;
-        }
+    let address = request.extensions().get().map(|Peer(address)| *address);
+    if let Some(refused) = address.and_then(|a| access::beyond(&app, Caller::Address(a))) {
+        return refused;
     }
     let seat = request.extensions().get::<Arc<Seat>>().cloned();
     let (parts, body) = request.into_parts();
@@ -656,7 +658,7 @@ async fn queue(State(app): Shared, Who(node_id): Who, time: Time, body: Json) ->
     let done = app.transact(time, move |tx, now_us| judge::queue(tx, now_us, node_id, intent));
     Ok(match done.await? {
         Ok((id, expires_us)) => {
-            app.queued.send_modify(|times| *times += 1);
+            app.tell_queued(node_id);
             let body =
                 json!({"challenge_id": id, "state": "queued", "intent_expires_us": expires_us});
             Reply(StatusCode::CREATED, body)

@@ -8,7 +8,7 @@
 //! * [`limits`]: requests a second that a caller may make;
 //! * [`api`]: HTTP around the two, `docs/reference/http.md` is the normative text;
 //! * [`page`]: the same for people;
-//! * [`serve`]: its connections, and their bounds;
+//! * [`serve`]: its connections, and their bounds; [`seats`]: who gives way when all places are taken;
 //! * [`gateway`]: the air protocol on one side, HTTP on the other, a capture of both.
 //!
 //! No physics here: time comes from the system's clock or, for simulations, from whoever sends
@@ -23,6 +23,7 @@ pub mod judge;
 pub mod limits;
 pub mod log;
 pub mod page;
+pub mod seats;
 pub mod serve;
 pub mod store;
 pub mod tokens;

@@ -15,9 +15,9 @@ use crate::serve::Peer;
 use crate::store::origin::Origin;
 use crate::tokens::{self, Role};
 
-/// Takes a request from the caller's share, or answers that there is none left.
-pub(super) fn within(app: &App, caller: Caller) -> Result<(), Response> {
-    let Err(wait) = app.limits.take(caller, Instant::now()) else { return Ok(()) };
+/// Takes a request from the caller's share; the answer if there is none left.
+pub(super) fn beyond(app: &App, caller: Caller) -> Option<Response> {
+    let wait = app.limits.take(caller, Instant::now()).err()?;
     let (who, rate) = match caller {
         Caller::Token(token_id) => (format!("token {token_id}"), app.limits.per_token),
         Caller::Address(address) => (format!("address {address}"), app.limits.per_address),
@@ -27,7 +27,7 @@ pub(super) fn within(app: &App, caller: Caller) -> Result<(), Response> {
         "{who} asks too often: {rate} requests a second are taken, ask again in {wait_s} s"
     );
     let told = [(header::RETRY_AFTER, wait_s.to_string())];
-    Err((told, Reply::error(StatusCode::TOO_MANY_REQUESTS, why)).into_response())
+    Some((told, Reply::error(StatusCode::TOO_MANY_REQUESTS, why)).into_response())
 }
 
 /// Lets in who carries a token of the role, or anybody where the operator said `--open`.
@@ -60,7 +60,7 @@ pub(super) async fn authorised(
         return (asked, Reply::error(StatusCode::UNAUTHORIZED, why)).into_response();
     };
     origin.token_id = Some(token_id);
-    if let Err(refused) = within(&app, Caller::Token(token_id)) {
+    if let Some(refused) = beyond(&app, Caller::Token(token_id)) {
         return refused;
     }
     if !role.covers(needed) {

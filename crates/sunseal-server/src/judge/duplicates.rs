@@ -132,10 +132,10 @@ impl Recent {
         if refused.by_frame.insert(frame, (now_us, verdict)).is_none() {
             refused.order.push_back(frame);
         }
-        if refused.order.len() > MAX_RECENT {
-            if let Some(oldest) = refused.order.pop_front() {
-                refused.by_frame.remove(&oldest);
-            }
+        if refused.order.len() > MAX_RECENT
+            && let Some(oldest) = refused.order.pop_front()
+        {
+            refused.by_frame.remove(&oldest);
         }
     }
 }

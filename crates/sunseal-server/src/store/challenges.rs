@@ -133,24 +133,62 @@ pub fn end(db: &Connection, now_us: u64) -> rusqlite::Result<Vec<(NodeId, u32, u
     Ok(ended)
 }
 
-/// Nodes that listen and have a challenge out or waiting: who, how often it listens, and from when on the
-/// challenge may be handed out.
-pub fn due(db: &Connection, now_us: u64, limit: u32) -> rusqlite::Result<Vec<Value>> {
-    let sql = "SELECT node_id, listen_us, coalesce(
+/// Which of the nodes that are due are asked for.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// Those behind this one, in the order of their identifiers.
+    Behind(Option<NodeId>),
+    /// These.
+    Of(Vec<NodeId>),
+}
+
+/// Some of the nodes that are due, and behind which the rest of them stand.
+#[derive(Clone, Debug, Default)]
+pub struct Due {
+    /// Who, how often it listens, and from when on its challenge may be handed out.
+    pub nodes: Vec<Value>,
+    /// The last one looked at, if there may be more.
+    pub next_page: Option<NodeId>,
+}
+
+/// A node that listens, can answer and has a challenge open; as the index `nodes_due` has it.
+const DUE: &str = "listen_us IS NOT NULL AND suite IS NOT NULL AND revoked_us IS NULL
+    AND challenges_asked > challenges_answered + challenges_expired";
+
+/// Nodes that listen and have a challenge out or waiting, at most `limit`. In the order of their identifiers, so that none
+/// stands in front of others for having waited long.
+pub fn due(db: &Connection, now_us: u64, asked: &Asked, limit: u32) -> rusqlite::Result<Due> {
+    let select = "SELECT node_id, listen_us, coalesce(
             (SELECT min(issued_us) FROM challenges WHERE challenges.node_id = nodes.node_id
              AND issued_us IS NOT NULL AND answered_us IS NULL AND ended_us IS NULL
              AND expires_us >= ?1),
             (SELECT min(not_before_us) FROM challenges WHERE challenges.node_id = nodes.node_id
              AND answered_us IS NULL AND ended_us IS NULL AND intent_expires_us >= ?1)) AS due_us
-        FROM nodes WHERE listen_us IS NOT NULL AND suite IS NOT NULL AND revoked_us IS NULL
-        AND due_us IS NOT NULL ORDER BY due_us, node_id LIMIT ?2";
-    let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![now_us, limit], |r| {
-        Ok(json!({
-            "node_id": NodeId(r.get(0)?).to_string(),
-            "listen_us": r.get::<_, u64>(1)?,
-            "due_us": r.get::<_, u64>(2)?,
-        }))
-    })?;
-    rows.collect()
+        FROM nodes";
+    let read = |r: &rusqlite::Row<'_>| {
+        let (listen_us, due_us): (u64, Option<u64>) = (r.get(1)?, r.get(2)?);
+        Ok((NodeId(r.get(0)?), listen_us, due_us))
+    };
+    let rows: Vec<(NodeId, u64, Option<u64>)> = match asked {
+        Asked::Behind(after) => {
+            let after = after.as_ref().map_or(&[][..], |id| &id.0);
+            let sql = format!("{select} WHERE {DUE} AND node_id > ?2 ORDER BY node_id LIMIT ?3");
+            let mut statement = db.prepare_cached(&sql)?;
+            let rows = statement.query_map(params![now_us, after, limit], read)?;
+            rows.collect::<rusqlite::Result<_>>()?
+        }
+        Asked::Of(ids) => {
+            let sql = format!("{select} WHERE {DUE} AND node_id = ?2");
+            let mut statement = db.prepare_cached(&sql)?;
+            let rows =
+                ids.iter().map(|id| statement.query_row(params![now_us, id.0], read).optional());
+            rows.filter_map(rusqlite::Result::transpose).collect::<rusqlite::Result<_>>()?
+        }
+    };
+    let full = matches!(asked, Asked::Behind(_)) && rows.len() == limit as usize;
+    let next_page = rows.last().filter(|_| full).map(|row| row.0);
+    let due = rows.into_iter().filter_map(|(id, listen_us, due_us)| {
+        Some(json!({"node_id": id.to_string(), "listen_us": listen_us, "due_us": due_us?}))
+    });
+    Ok(Due { nodes: due.collect(), next_page })
 }

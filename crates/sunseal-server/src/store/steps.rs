@@ -2,8 +2,8 @@
 //! Steps that make the tables. One that a release had is never changed: files of users have it.
 
 /// A file of version `v` still needs those from index `v` on.
-pub(super) const STEPS: [&str; 6] =
-    [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5, UPGRADE_6];
+pub(super) const STEPS: [&str; 7] =
+    [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5, UPGRADE_6, UPGRADE_7];
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 
@@ -120,4 +120,12 @@ CREATE TRIGGER events_are_only_pruned BEFORE DELETE ON events
 CREATE TRIGGER pruning_is_never_taken_back BEFORE UPDATE ON pruned
     WHEN new.to_event < old.to_event
     BEGIN SELECT RAISE(ABORT, 'what was pruned is gone'); END;
+";
+
+/// Nodes that a gateway could call, and no others.
+const UPGRADE_7: &str = "
+DROP INDEX nodes_listening;
+CREATE INDEX nodes_due ON nodes (node_id)
+    WHERE listen_us IS NOT NULL AND suite IS NOT NULL AND revoked_us IS NULL
+    AND challenges_asked > challenges_answered + challenges_expired;
 ";
