@@ -451,6 +451,9 @@ pub fn response(
     Ok(judgement)
 }
 
+/// A challenge that was handed out: its nonce, when that is too old, when it was answered, the nonce of before.
+type Handed = ([u8; 16], u64, Option<u64>, Option<[u8; 16]>);
+
 fn weigh_response(
     db: &Connection,
     now_us: u64,
@@ -463,7 +466,7 @@ fn weigh_response(
     };
     let sql = "SELECT nonce, expires_us, answered_us, former_nonce FROM challenges
         WHERE challenge_id = ?1 AND node_id = ?2 AND issued_us IS NOT NULL";
-    let found: Option<([u8; 16], u64, Option<u64>, Option<[u8; 16]>)> = db
+    let found: Option<Handed> = db
         .prepare_cached(sql)?
         .query_row(params![message.challenge_id, node_id.0], |r| {
             Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))

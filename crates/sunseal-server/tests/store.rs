@@ -504,6 +504,7 @@ fn a_stolen_gateway_token_fills_no_disk() {
 fn the_log_is_cut_at_its_oldest_end_and_nowhere_else() {
     let (db, path) = opened("pruned");
     let node = enrolled(&db, 1);
+    db.execute_batch("BEGIN").unwrap();
     for counter in 1..=5_000_u64 {
         let event = Event {
             time_us: counter * 1_000,
@@ -514,6 +515,7 @@ fn the_log_is_cut_at_its_oldest_end_and_nowhere_else() {
         };
         store::append(&db, event, json!({"counter": counter, "data": "00".repeat(100)})).unwrap();
     }
+    db.execute_batch("COMMIT").unwrap();
     let refused = |sql: &str| db.execute(sql, []).unwrap_err().to_string();
     assert!(refused("DELETE FROM events WHERE event_id = 9").contains("oldest end alone"));
     assert!(refused("UPDATE events SET detail = ''").contains("only grows"));

@@ -284,11 +284,14 @@ async fn of_answers_that_race_exactly_one_is_accepted() {
                 clients[1].send(&b),
                 clients[0].send(&a),
             );
-            let mut told =
-                [&answers.0, &answers.1, &answers.2, &answers.3, &answers.4].map(verdict);
-            told.sort_unstable();
-            assert_eq!(told[0], 0, "{answers:?}");
-            assert!(told[1..].iter().all(|v| [3, 4].contains(v)), "{answers:?}");
+            let told = [&answers.0, &answers.1, &answers.2, &answers.3, &answers.4];
+            let first = |answer: &&&(u16, Value)| answer.1["duplicate"].is_null();
+            let accepted = |answer: &&&(u16, Value)| verdict(answer) == 0;
+            assert_eq!(told.iter().filter(first).filter(accepted).count(), 1, "{answers:?}");
+            // The same answer twice may be two gateways'.
+            let others = told.iter().filter(first).filter(|answer| !accepted(answer));
+            assert!(others.clone().all(|answer| [3, 4].contains(&verdict(answer))), "{answers:?}");
+            assert!(others.count() >= 3, "{answers:?}");
         }
         let kept = clients[1].node(&node).await;
         assert_eq!(kept["challenges"]["answered"], 4);
