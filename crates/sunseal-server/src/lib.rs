@@ -5,6 +5,7 @@
 //! * [`writer`]: the one thread that writes, its transactions and grouped commits;
 //! * [`judge`]: what a message from the air is worth; it happens whole or not at all;
 //! * [`tokens`]: who may speak as operator, and who as gateway;
+//! * [`private`]: files that only their owner may read;
 //! * [`limits`]: requests a second that a caller may make;
 //! * [`api`]: HTTP around the two, `docs/reference/http.md` is the normative text;
 //! * [`page`]: the same for people;
@@ -23,6 +24,7 @@ pub mod judge;
 pub mod limits;
 pub mod log;
 pub mod page;
+pub mod private;
 pub mod seats;
 pub mod serve;
 pub mod store;

@@ -3,7 +3,7 @@
 //!
 //! The first two print one JSON line, `{"listening":"127.0.0.1:PORT"}`, when they take
 //! connections, and end in order at Ctrl-C or SIGTERM. The server's first start on a database adds
-//! `operator_token` and `gateway_token` to it. Wrong input: one sentence on standard error, exit 2.
+//! `tokens_file`, the file of mode 0600 that has the first tokens. Wrong input: one sentence on standard error, exit 2.
 
 use std::future::Future;
 use std::io::Write;
@@ -23,7 +23,7 @@ use sunseal_server::gateway::{Gateway, Options};
 use sunseal_server::judge::Rules;
 use sunseal_server::store::pruning;
 use sunseal_server::tokens::{self, Role};
-use sunseal_server::{log, serve, store};
+use sunseal_server::{log, private, serve, store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -219,7 +219,7 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
         let why = "OPEN: whoever reaches this port is the operator; for demonstrations only";
         log::warn("open", json!({"why": why}));
     } else {
-        told = first_tokens(&db, clock.now_us(None)).map_err(fails)?;
+        told = first_tokens(&db, &arguments.db, clock.now_us(None))?;
     }
     let rules = Rules { freshness_us: arguments.freshness_s * 1_000_000, seed: arguments.seed };
     if let Some(seed) = arguments.seed {
@@ -254,19 +254,35 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// At the first start on a database: a token for the operator and one for gateways.
-fn first_tokens(db: &Connection, now_us: u64) -> rusqlite::Result<Value> {
-    let tx = db.unchecked_transaction()?;
-    if tokens::any(&tx, Role::Operator)? {
+/// At the first start on a database: a token for the operator and one for gateways, in a file of mode 0600 beside it.
+/// Standard output may be a journal that others read.
+fn first_tokens(db: &Connection, path: &Path, now_us: u64) -> Result<Value, String> {
+    let fails = |e: rusqlite::Error| format!("the database fails: {e}");
+    let tx = db.unchecked_transaction().map_err(fails)?;
+    if tokens::any(&tx, Role::Operator).map_err(fails)? {
         return Ok(json!({}));
     }
-    let operator = tokens::make(&tx, now_us, Role::Operator, "first start")?;
-    let gateway = tokens::make(&tx, now_us, Role::Gateway, "first start")?;
-    tx.commit()?;
-    let why = "the tokens of operator and gateway stand on standard output, this once: keep them; \
-        `sunseal-server token` makes others";
+    let made = |role| tokens::make(&tx, now_us, role, "first start").map_err(fails);
+    let (operator, gateway) = (made(Role::Operator)?, made(Role::Gateway)?);
+    let file = store::with_suffix(path, ".tokens");
+    let text =
+        json!({"operator_token": operator["token"], "gateway_token": gateway["token"]}).to_string();
+    let shown = file.display().to_string();
+    private::write(&file, &(text + "\n")).map_err(|e| {
+        format!(
+            "the first tokens go to `{shown}`, which cannot be made ({e}): move away what is there, or name another database with --db; nothing was changed"
+        )
+    })?;
+    if let Err(e) = tx.commit() {
+        let _ = std::fs::remove_file(&file);
+        return Err(fails(e));
+    }
+    let why = format!(
+        "the tokens of operator and gateway stand in `{shown}`, which only its owner may read: put them where they are used \
+         and delete the file; `sunseal-server token` makes others"
+    );
     log::info("tokens", json!({"why": why}));
-    Ok(json!({"operator_token": operator["token"], "gateway_token": gateway["token"]}))
+    Ok(json!({"tokens_file": shown}))
 }
 
 /// Opens a database that is there: a slip of the pen makes none.

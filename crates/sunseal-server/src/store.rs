@@ -13,13 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use serde_json::{Value, json};
 use sunseal_link::{NodeId, Suite, VerdictCode};
 
-use crate::hex;
+use crate::{hex, private};
 
 pub mod challenges;
 pub mod origin;
@@ -125,6 +123,8 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
             _ => StoreError::Open { path: path_shown, why },
         }
     };
+    // What is in the way, SQLite finds as well and tells better.
+    let _ = private::make(path);
     let mut db = Connection::open(path).map_err(told)?;
     db.busy_timeout(Duration::from_secs(5)).map_err(told)?;
     db.set_prepared_statement_cache_capacity(64);
@@ -147,6 +147,10 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::Corrupt { path: shown, why });
     }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
+    for suffix in ["", "-wal", "-shm"] {
+        // A file of somebody else's that we may write is his to close.
+        let _ = private::close(&with_suffix(path, suffix));
+    }
     if tables == 0 {
         // What is pruned leaves the file, not only the tables.
         db.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(told)?;
@@ -181,7 +185,8 @@ pub fn older(path: &Path, version: i64) -> PathBuf {
     with_suffix(path, &format!(".schema{version}"))
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+/// The path of a file beside another: `s.db` and `s.db.tokens`.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -195,6 +200,8 @@ fn copy_into(db: &Connection, copy: &Path) -> Result<(), String> {
     let part = with_suffix(copy, ".part");
     let _ = std::fs::remove_file(&part);
     let name = part.to_str().ok_or("its name is not UTF-8")?;
+    // SQLite takes an empty file for none, and keeps its mode.
+    private::make(&part).map_err(|e| e.to_string())?;
     db.execute("VACUUM INTO ?1", [name]).map_err(|e| e.to_string())?;
     let synced = std::fs::File::open(&part).and_then(|file| file.sync_all());
     synced.and_then(|()| std::fs::rename(&part, copy)).map_err(|e| e.to_string())
@@ -281,7 +288,7 @@ macro_rules! columns {
         const NODE_COLUMNS: &str =
             concat!("node_id, suite, public_key", $(", ", stringify!($column)),*);
 
-        fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
+        fn node_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Node> {
             let suite: Option<u8> = row.get("suite")?;
             let public_key: Option<Vec<u8>> = row.get("public_key")?;
             Ok(Node {
@@ -482,12 +489,49 @@ pub fn append(db: &Connection, event: Event<'_>, detail: Value) -> rusqlite::Res
             count.execute(params![whose, kind, verdict])?;
         }
     }
-    let mut detail = detail;
+    let row = Row { time_us, node_id: Some(&node_id.0), kind, verdict };
+    if repeatable { sometimes(db, row, whose, detail) } else { always(db, row, detail) }
+}
+
+/// Adds what concerns no node: who did what to tokens, and who was refused.
+pub fn audit(
+    db: &Connection,
+    time_us: u64,
+    kind: &str,
+    repeatable: bool,
+    detail: Value,
+) -> rusqlite::Result<()> {
+    let row = Row { time_us, node_id: None, kind, verdict: None };
+    if repeatable { sometimes(db, row, &[], detail) } else { always(db, row, detail) }
+}
+
+/// A row of the log, but for its detail.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    time_us: u64,
+    node_id: Option<&'a [u8]>,
+    kind: &'a str,
+    verdict: Option<u8>,
+}
+
+fn always(db: &Connection, row: Row<'_>, mut detail: Value) -> rusqlite::Result<()> {
+    origin::present().sign(&mut detail);
+    insert(db, row.time_us, row.node_id, row.kind, row.verdict, &detail.to_string())
+}
+
+/// A row if the minute has room for it; in any case it is counted.
+fn sometimes(
+    db: &Connection,
+    row: Row<'_>,
+    whose: &[u8],
+    mut detail: Value,
+) -> rusqlite::Result<()> {
+    let Row { time_us, node_id, kind, verdict } = row;
     let origin = origin::present();
     origin.sign(&mut detail);
     let detail = detail.to_string();
-    if repeatable {
-        let minute = time_us / MINUTE_US;
+    let minute = time_us / MINUTE_US;
+    {
         let sql = "INSERT INTO bursts VALUES (?1, ?2, ?3, ?4, 1, ?5, 0)
             ON CONFLICT DO UPDATE SET count = count + 1, last_us = max(last_us, ?5)
             RETURNING rows";
@@ -501,7 +545,7 @@ pub fn append(db: &Connection, event: Event<'_>, detail: Value) -> rusqlite::Res
             WHERE minute = ?1 AND node_id = ?2 AND kind = ?3 AND verdict = ?4";
         db.prepare_cached(sql)?.execute(&key[..4])?;
     }
-    insert(db, time_us, Some(&node_id.0), kind, verdict, &detail)
+    insert(db, time_us, node_id, kind, verdict, &detail)
 }
 
 /// Takes a row from a sender's share of the minute; false if nothing is left of it.

@@ -8,12 +8,15 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use rusqlite::Connection;
+use serde_json::json;
 
-use super::{App, Reply, Time};
+use super::{App, Reply, Time, said_time};
 use crate::limits::Caller;
 use crate::serve::Peer;
+use crate::store;
 use crate::store::origin::Origin;
-use crate::tokens::{self, Role};
+use crate::tokens::{self, Bearer, Role};
 
 /// Takes a request from the caller's share; the answer if there is none left.
 pub(super) fn beyond(app: &App, caller: Caller) -> Option<Response> {
@@ -50,12 +53,17 @@ pub(super) async fn authorised(
         Ok(found) => found.flatten(),
         Err(fault) => return fault.into_response(),
     };
-    let Some((token_id, role)) = found else {
+    let Some(Bearer { token_id, role, first }) = found else {
         let given = if token.is_some() { "this token is unknown or revoked" } else { "no token" };
         let why = format!(
             "{given}: send `Authorization: Bearer TOKEN` with a token of this server's {}",
             needed.name()
         );
+        if let Err(fault) =
+            refused(&app, asked_for(&request), origin, StatusCode::UNAUTHORIZED).await
+        {
+            return fault.into_response();
+        }
         let asked = [(header::WWW_AUTHENTICATE, "Basic realm=\"sunseal\", charset=\"UTF-8\"")];
         return (asked, Reply::error(StatusCode::UNAUTHORIZED, why)).into_response();
     };
@@ -64,10 +72,42 @@ pub(super) async fn authorised(
         return refused;
     }
     if !role.covers(needed) {
+        if let Err(fault) = refused(&app, asked_for(&request), origin, StatusCode::FORBIDDEN).await
+        {
+            return fault.into_response();
+        }
         let (has, needed) = (role.name(), needed.name());
         let why = format!("this takes the token of an {needed}, not of a {has}");
         return Reply::error(StatusCode::FORBIDDEN, why).into_response();
     }
+    if first {
+        let time = Time(said_time(request.headers()).ok().flatten(), origin);
+        let used = app.transact(time, move |tx, now_us| tokens::used(tx, now_us, token_id)).await;
+        if let Err(fault) = used {
+            return fault.into_response();
+        }
+    }
     request.extensions_mut().insert(origin);
     next.run(request).await
+}
+
+/// Bytes of a path that a refusal keeps: what a stranger chooses.
+const PATH_BYTES: usize = 48;
+
+/// The time that a request names, if any, and the beginning of its path.
+fn asked_for(request: &Request) -> (Option<u64>, String) {
+    let path = request.uri().path().chars().take(PATH_BYTES).collect();
+    (said_time(request.headers()).ok().flatten(), path)
+}
+
+/// Tells who was not let in: an event, 20 rows a minute.
+async fn refused(
+    app: &App,
+    (said_us, path): (Option<u64>, String),
+    origin: Origin,
+    status: StatusCode,
+) -> Result<(), Reply> {
+    let detail = json!({"status": status.as_u16(), "path": path});
+    let work = |tx: &Connection, now_us| store::audit(tx, now_us, "refused", true, detail);
+    app.transact(Time(said_us, origin), work).await
 }

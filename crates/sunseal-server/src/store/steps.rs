@@ -2,8 +2,8 @@
 //! Steps that make the tables. One that a release had is never changed: files of users have it.
 
 /// A file of version `v` still needs those from index `v` on.
-pub(super) const STEPS: [&str; 7] =
-    [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5, UPGRADE_6, UPGRADE_7];
+pub(super) const STEPS: [&str; 8] =
+    [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5, UPGRADE_6, UPGRADE_7, UPGRADE_8];
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 
@@ -128,4 +128,9 @@ DROP INDEX nodes_listening;
 CREATE INDEX nodes_due ON nodes (node_id)
     WHERE listen_us IS NOT NULL AND suite IS NOT NULL AND revoked_us IS NULL
     AND challenges_asked > challenges_answered + challenges_expired;
+";
+
+/// When a token was used for the first time.
+const UPGRADE_8: &str = "
+ALTER TABLE tokens ADD COLUMN first_used_us INTEGER;
 ";
