@@ -20,20 +20,28 @@ use rusqlite::Connection;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use sunseal_link::{Kind, Message, NodeId, Suite, VerdictCode};
+use sunseal_link::{NodeId, Suite, VerdictCode};
 use tokio::sync::{Semaphore, watch};
 
 use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
-use crate::judge::{self, Checked, Judgement, Rules, Welcome};
-use crate::serve::{READ_TIMEOUT, Seat};
+use crate::judge::duplicates::Recent;
+use crate::judge::{self, Intent, Judgement, Rules, Welcome};
+use crate::limits::{Caller, Limits};
+use crate::seats::Seat;
+use crate::serve::{Peer, READ_TIMEOUT};
+use crate::store::challenges::Counts;
+use crate::store::origin::{self, Origin};
+use crate::store::pruning;
 use crate::store::{self, Node};
 use crate::tokens::{self, Role};
 use crate::writer::Writer;
 use crate::{hex, log, page};
 use fields::Fields;
-use said::{decoded, said};
+use messages::tell;
 
+mod access;
 mod fields;
+mod messages;
 mod said;
 mod waking;
 
@@ -49,6 +57,8 @@ const MAX_QUESTIONS: usize = 4;
 const MAX_READERS: usize = 8;
 /// `/healthz` writes if nobody has for so long.
 const HEALTH_PERIOD: Duration = Duration::from_secs(10);
+/// Old events are looked for so often.
+const PRUNING_PERIOD: Duration = Duration::from_secs(3_600);
 /// The same while nothing can be written.
 const HEALTH_RETRY: Duration = Duration::from_secs(1);
 
@@ -61,6 +71,10 @@ pub struct Settings {
     pub open: bool,
     /// Single requests stay out of the log.
     pub quiet: bool,
+    /// Requests a second of one token; 0: as many as come.
+    pub rate_token: u32,
+    /// Requests a second of one address; 0: as many as come.
+    pub rate_address: u32,
 }
 
 /// All that a request needs.
@@ -74,7 +88,10 @@ pub struct App {
     settings: Settings,
     /// Counts the times that something was queued; gateways wait for it.
     queued: watch::Sender<u64>,
+    news: Mutex<waking::News>,
     waiting: Semaphore,
+    recent: Arc<Recent>,
+    limits: Limits,
 }
 
 impl App {
@@ -90,7 +107,22 @@ impl App {
         let writer = Writer::start(db, Arc::clone(&clock));
         let (readers, questions) = (Mutex::default(), Semaphore::new(MAX_QUESTIONS));
         let (queued, waiting) = (watch::Sender::new(0), Semaphore::new(waking::MAX_WAITING));
-        Arc::new(Self { path, readers, questions, writer, clock, rules, settings, queued, waiting })
+        let recent = Arc::default();
+        let limits = Limits::new(settings.rate_token, settings.rate_address);
+        Arc::new(Self {
+            path,
+            readers,
+            questions,
+            writer,
+            clock,
+            rules,
+            settings,
+            queued,
+            news: Mutex::default(),
+            waiting,
+            recent,
+            limits,
+        })
     }
 
     /// Runs `work` in a transaction, and answers when that is on disk.
@@ -99,7 +131,9 @@ impl App {
         time: Time,
         work: impl FnOnce(&Connection, u64) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Reply> {
-        let done = self.writer.submit(time.0, work).await;
+        let Time(said_us, origin) = time;
+        let work = move |tx: &Connection, now_us| origin::on_behalf(origin, || work(tx, now_us));
+        let done = self.writer.submit(said_us, work).await;
         done.map_err(|why| Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why))
     }
 
@@ -161,6 +195,25 @@ impl App {
         })
     }
 
+    /// Deletes events older than `keep_us`, every hour, for ever.
+    pub async fn prune(self: Arc<Self>, keep_us: u64) {
+        loop {
+            let mark = move |tx: &Connection, now_us: u64| {
+                pruning::mark(tx, now_us, now_us.saturating_sub(keep_us))
+            };
+            let mut done = self.writer.submit(None, mark).await.map(|rows| rows > 0);
+            while let Ok(true) = done {
+                done = self.writer.submit(None, |tx, _| pruning::cut(tx)).await;
+                // Others write in between.
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            if let Err(why) = done {
+                log::warn("prune", json!({"why": why}));
+            }
+            tokio::time::sleep(PRUNING_PERIOD).await;
+        }
+    }
+
     /// Ends the write-ahead log, so that one file holds everything.
     pub fn close(&self) {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -220,15 +273,16 @@ impl IntoResponse for Reply {
     }
 }
 
-/// The simulated time that a request names, if any.
-#[derive(Clone, Copy)]
-struct Time(Option<u64>);
+/// The simulated time that a request names, if any, and whose request it is.
+#[derive(Clone, Copy, Default)]
+struct Time(Option<u64>, Origin);
 
 impl<S: Sync> FromRequestParts<S> for Time {
     type Rejection = Reply;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Reply> {
-        said_time(&parts.headers).map(Self)
+        let origin = parts.extensions.get().copied().unwrap_or_default();
+        said_time(&parts.headers).map(|time| Self(time, origin))
     }
 }
 
@@ -302,12 +356,12 @@ type Answer = Result<Reply, Reply>;
 
 /// Every route of the server.
 pub fn router(app: Arc<App>) -> Router {
-    let only = |role| middleware::from_fn_with_state((Arc::clone(&app), role), authorised);
+    let only = |role| middleware::from_fn_with_state((Arc::clone(&app), role), access::authorised);
     let gateway = Router::new()
-        .route("/v1/nodes/{node_id}/enrol", post(enrol))
-        .route("/v1/nodes/{node_id}/hello", post(hello))
-        .route("/v1/nodes/{node_id}/responses", post(response))
-        .route("/v1/nodes/{node_id}/reports", post(report))
+        .route("/v1/nodes/{node_id}/enrol", post(messages::enrol))
+        .route("/v1/nodes/{node_id}/hello", post(messages::hello))
+        .route("/v1/nodes/{node_id}/responses", post(messages::response))
+        .route("/v1/nodes/{node_id}/reports", post(messages::report))
         .route("/v1/nodes/{node_id}/wake", post(waking::wake))
         .route("/v1/due", get(waking::due))
         .route_layer(only(Role::Gateway));
@@ -338,47 +392,15 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Lets in who carries a token of the role, or anybody where the operator said `--open`.
-async fn authorised(
-    State((app, needed)): State<(Arc<App>, Role)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if app.settings.open {
-        return next.run(request).await;
-    }
-    let token = tokens::carried(request.headers());
-    let role =
-        token.as_deref().map(|token| app.look(Time(None), |db, _| tokens::role_of(db, token)));
-    let role = match role.transpose() {
-        Ok(role) => role.flatten(),
-        Err(fault) => return fault.into_response(),
-    };
-    match role {
-        Some(role) if role.covers(needed) => next.run(request).await,
-        Some(role) => {
-            let (has, needed) = (role.name(), needed.name());
-            let why = format!("this takes the token of an {needed}, not of a {has}");
-            Reply::error(StatusCode::FORBIDDEN, why).into_response()
-        }
-        None => {
-            let given =
-                if token.is_some() { "this token is unknown or revoked" } else { "no token" };
-            let why = format!(
-                "{given}: send `Authorization: Bearer TOKEN` with a token of this server's {}",
-                needed.name()
-            );
-            let asked = [(header::WWW_AUTHENTICATE, "Basic realm=\"sunseal\", charset=\"UTF-8\"")];
-            (asked, Reply::error(StatusCode::UNAUTHORIZED, why)).into_response()
-        }
-    }
-}
-
 /// Takes a request in: refuses what two readers could read in two ways, and what a page of
 /// somebody else's makes the operator's browser send; reads the body within its bounds.
 async fn arrive(State(app): Shared, request: Request, next: Next) -> Response {
     if let Err(refused) = admissible(&request, &app.settings.hosts) {
         return refused.into_response();
+    }
+    let address = request.extensions().get().map(|Peer(address)| *address);
+    if let Some(refused) = address.and_then(|a| access::beyond(&app, Caller::Address(a))) {
+        return refused;
     }
     let seat = request.extensions().get::<Arc<Seat>>().cloned();
     let (parts, body) = request.into_parts();
@@ -621,89 +643,28 @@ fn suite_of(value: &Value) -> Result<Suite, Reply> {
 #[serde(deny_unknown_fields)]
 struct Ask {
     not_before_us: Option<u64>,
+    intent_expires_us: Option<u64>,
 }
 
 async fn queue(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    let Ask { not_before_us } = body.read()?;
-    if not_before_us.is_some_and(|us| us > MAX_TIME_US) {
-        return Err(Reply::bad(format!("not_before_us is 0 to {MAX_TIME_US} microseconds")));
+    let Ask { not_before_us, intent_expires_us } = body.read()?;
+    for (field, us) in [("not_before_us", not_before_us), ("intent_expires_us", intent_expires_us)]
+    {
+        if us.is_some_and(|us| us > MAX_TIME_US) {
+            return Err(Reply::bad(format!("{field} is 0 to {MAX_TIME_US} microseconds")));
+        }
     }
-    let done =
-        app.transact(time, move |tx, now_us| judge::queue(tx, now_us, node_id, not_before_us));
+    let intent = Intent { not_before_us, expires_us: intent_expires_us };
+    let done = app.transact(time, move |tx, now_us| judge::queue(tx, now_us, node_id, intent));
     Ok(match done.await? {
-        Ok(id) => {
-            app.queued.send_modify(|times| *times += 1);
-            Reply(StatusCode::CREATED, json!({"challenge_id": id, "state": "queued"}))
+        Ok((id, expires_us)) => {
+            app.tell_queued(node_id);
+            let body =
+                json!({"challenge_id": id, "state": "queued", "intent_expires_us": expires_us});
+            Reply(StatusCode::CREATED, body)
         }
         Err(refused) => Reply::judged(&refused),
     })
-}
-
-async fn hello(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    let said = said(Kind::Hello, node_id, body)?;
-    let rules = app.rules.clone();
-    let welcome = app
-        .transact(time, move |tx, now_us| match decoded(Kind::Hello, node_id, &said) {
-            Ok(Message::Hello(m)) => judge::hello(tx, now_us, &rules, &m),
-            Ok(_) => Ok(Welcome::Idle),
-            Err((verdict, why)) => {
-                let body = &said.body;
-                judge::malformed(tx, now_us, Kind::Hello, node_id, body, verdict, &why)
-                    .map(Welcome::Refused)
-            }
-        })
-        .await?;
-    let reply = Reply::welcome(&welcome);
-    tell(&app, "hello", node_id, &reply);
-    Ok(reply)
-}
-
-async fn judged(app: Arc<App>, kind: Kind, node_id: NodeId, time: Time, body: Json) -> Answer {
-    let said = said(kind, node_id, body)?;
-    let message = decoded(kind, node_id, &said);
-    // The signature first, outside of the transaction: it takes ten times as long as the rest.
-    let checked: Option<Checked> = match &message {
-        Ok(message) => app
-            .look(time, |db, now_us| judge::foresee(db, now_us, message))?
-            .map(judge::Claim::check),
-        Err(_) => None,
-    };
-    let judgement = app
-        .transact(time, move |tx, now_us| {
-            let fault = |verdict, why: &str| {
-                judge::malformed(tx, now_us, kind, node_id, &said.body, verdict, why)
-            };
-            match &message {
-                Ok(message) => match judge::message(tx, now_us, message, checked.as_ref())? {
-                    Some(judgement) => Ok(judgement),
-                    None => fault(VerdictCode::Malformed, "this kind asks for no verdict"),
-                },
-                Err((verdict, why)) => fault(*verdict, why),
-            }
-        })
-        .await?;
-    let reply = Reply::judged(&judgement);
-    tell(&app, kind.name(), node_id, &reply);
-    Ok(reply)
-}
-
-fn tell(app: &App, what: &str, node_id: NodeId, reply: &Reply) {
-    if !app.settings.quiet {
-        let fields = json!({"node_id": node_id.to_string(), "answer": reply.1});
-        log::info(&what.to_lowercase(), fields);
-    }
-}
-
-async fn enrol(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    judged(app, Kind::Enrol, node_id, time, body).await
-}
-
-async fn response(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    judged(app, Kind::Response, node_id, time, body).await
-}
-
-async fn report(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
-    judged(app, Kind::Report, node_id, time, body).await
 }
 
 #[derive(Deserialize)]
@@ -763,7 +724,8 @@ async fn events(State(app): Shared, uri: Uri) -> Answer {
     let page: EventPage = query(&uri)?;
     let node_id = page.node.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
     let limit = limit(page.limit)?;
-    let found = app.ask(Time(None), move |tx, _| store::events(tx, page.after, node_id, limit));
+    let found =
+        app.ask(Time::default(), move |tx, _| store::events(tx, page.after, node_id, limit));
     let found = found.await?;
     let full = found.len() == limit as usize;
     let next_after = found.last().filter(|_| full).map(|e| e["event_id"].clone());
@@ -794,7 +756,7 @@ fn summarise(app: &App, tx: &Connection, now_us: u64) -> rusqlite::Result<Value>
         "insecure_seed": app.rules.seed.is_some(),
         "open_to_all": app.settings.open,
         "nodes": states,
-        "challenges": store::all_challenges(tx, now_us)?,
+        "challenges": Counts::of_all(tx, now_us)?.to_json(),
         "responses": store::verdict_counts(tx, None, Some("response"))?,
         "reports": store::verdict_counts(tx, None, Some("report"))?,
         "enrolments": store::verdict_counts(tx, None, Some("enrol"))?,
@@ -813,7 +775,7 @@ async fn summary(State(app): Shared, time: Time) -> Answer {
 async fn status_page(State(app): Shared) -> Result<Response, Reply> {
     let asked = Arc::clone(&app);
     let html = app
-        .ask(Time(None), move |tx, now_us| {
+        .ask(Time::default(), move |tx, now_us| {
             let summary = summarise(&asked, tx, now_us)?;
             let nodes: rusqlite::Result<Vec<Value>> =
                 Node::page(tx, None, 200)?.iter().map(|n| n.to_json(tx, now_us)).collect();

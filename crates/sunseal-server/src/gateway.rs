@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -25,14 +26,21 @@ use sunseal_link::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::client::Server;
+use crate::seats::{Seat, Seats};
 use crate::serve::accept;
 use crate::{hex, log};
 
-/// Radios that may be connected at once; more wait.
+/// Radios that may be connected at once. One more takes the place of the one that never said anything for longest, and
+/// only where all have spoken that of the one that has been silent for longest.
 pub const MAX_CONNECTIONS: usize = 64;
+/// A radio's message has come whole within this, and its answer been read.
+pub const MESSAGE_TIMEOUT: Duration = Duration::from_secs(10);
+/// A radio that has said nothing yet is hung up after this.
+pub const FIRST_WORD_TIMEOUT: Duration = Duration::from_secs(300);
 /// An unfinished message is forgotten this long after its latest fragment.
 pub const REASSEMBLY_TIMEOUT_US: u64 = 1_000_000;
 
@@ -120,52 +128,71 @@ impl Gateway {
 
     /// Serves radios for ever.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
-        let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let seats = Arc::new(Seats::new(MAX_CONNECTIONS, true));
         let gateway = Arc::clone(&self);
         tokio::spawn(async move { gateway.wait_for_news().await });
         loop {
-            let place = Arc::clone(&places).acquire_owned().await;
             let (stream, peer) = accept(&listener).await;
-            let gateway = Arc::clone(&self);
+            let seat = seats.take().await;
+            let (gateway, seats) = (Arc::clone(&self), Arc::clone(&seats));
             tokio::spawn(async move {
-                let _place = place;
-                if let Err(why) = gateway.radio(stream).await {
+                let ended = tokio::select! {
+                    ended = gateway.radio(stream, &seat) => ended,
+                    () = seat.asked_to_leave() => Err(format!(
+                        "{MAX_CONNECTIONS} radios are connected and this one was silent for longest; the connection is closed"
+                    )),
+                };
+                if let Err(why) = ended {
                     log::warn("radio", json!({"peer": peer.to_string(), "why": why}));
                 }
+                seats.leave(&seat);
             });
         }
     }
 
     /// One radio until it hangs up or talks nonsense.
-    async fn radio(&self, mut stream: TcpStream) -> Result<(), String> {
+    async fn radio(&self, mut stream: TcpStream, seat: &Seat) -> Result<(), String> {
         stream.set_nodelay(true).map_err(|e| e.to_string())?;
         let mut buffer = [0; MAX_UP_BYTES];
         let mut told_us = 0;
+        let mut spoken = false;
         loop {
-            let mut len = [0; 2];
-            match stream.read_exact(&mut len).await {
-                Ok(_) => {}
-                Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
-                Err(e) => return Err(e.to_string()),
+            let mut first = [0; 1];
+            // One that has spoken may be silent for days: its nodes sleep.
+            let said = if spoken {
+                stream.read(&mut first).await
+            } else {
+                let word = timeout(FIRST_WORD_TIMEOUT, stream.read(&mut first)).await;
+                word.map_err(|_| {
+                    let waited = FIRST_WORD_TIMEOUT.as_secs();
+                    format!("it has said nothing for {waited} s; the connection is closed")
+                })?
+            };
+            if said.map_err(|e| e.to_string())? == 0 {
+                return Ok(());
             }
-            let len = usize::from(u16::from_be_bytes(len));
-            let message = buffer.get_mut(..len).ok_or_else(|| {
-                format!("an up message of {len} bytes was announced; at most {MAX_UP_BYTES} are taken; the connection is closed")
-            })?;
-            let cut = |e| format!("the connection ended within an up message of {len} bytes ({e})");
-            stream.read_exact(message).await.map_err(cut)?;
+            let whole = timeout(MESSAGE_TIMEOUT, read_message(&mut stream, first[0], &mut buffer));
+            let message = whole.await.map_err(|_| {
+                let waited = MESSAGE_TIMEOUT.as_secs();
+                format!(
+                    "an up message did not come whole within {waited} s; the connection is closed"
+                )
+            })??;
+            let _answering = seat.answer();
+            spoken = true;
             let closed = |e| format!("{e}; the connection is closed");
-            if message.first() == Some(&LISTEN) {
+            let answer = if message.first() == Some(&LISTEN) {
                 let listen = Listen::decode(message).map_err(closed)?;
                 let train = self.train(&listen, told_us).await;
                 told_us = listen.from_us.saturating_add(listen.span_us.into());
-                let answer = Train::encode(train.as_ref());
-                stream.write_all(&answer).await.map_err(|e| e.to_string())?;
-                continue;
-            }
-            let up = Up::decode(message).map_err(closed)?;
-            let down = self.exchange(&up).await;
-            stream.write_all(&down.encode()).await.map_err(|e| e.to_string())?;
+                Train::encode(train.as_ref()).to_vec()
+            } else {
+                self.exchange(&Up::decode(message).map_err(closed)?).await.encode().to_vec()
+            };
+            let written = timeout(MESSAGE_TIMEOUT, stream.write_all(&answer)).await;
+            written
+                .map_err(|_| "it reads no answers; the connection is closed".to_owned())?
+                .map_err(|e| e.to_string())?;
         }
     }
 
@@ -297,6 +324,24 @@ impl Gateway {
         });
         log::info("gateway-ends", fields);
     }
+}
+
+/// What follows the first byte of an up message's length.
+async fn read_message<'a>(
+    stream: &mut TcpStream,
+    first: u8,
+    buffer: &'a mut [u8; MAX_UP_BYTES],
+) -> Result<&'a [u8], String> {
+    let mut second = [0; 1];
+    let cut = |e| format!("the connection ended within the length of an up message ({e})");
+    stream.read_exact(&mut second).await.map_err(cut)?;
+    let len = usize::from(u16::from_be_bytes([first, second[0]]));
+    let message = buffer.get_mut(..len).ok_or_else(|| {
+        format!("an up message of {len} bytes was announced; at most {MAX_UP_BYTES} are taken; the connection is closed")
+    })?;
+    let cut = |e| format!("the connection ended within an up message of {len} bytes ({e})");
+    stream.read_exact(message).await.map_err(cut)?;
+    Ok(message)
 }
 
 impl State {

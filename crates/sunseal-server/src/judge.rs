@@ -20,6 +20,11 @@ use sunseal_link::{
 use sunseal_verify::{Refusal, Verified, check_public_key, verify};
 
 use crate::hex;
+use duplicates::Frame;
+
+pub mod duplicates;
+
+use crate::store::challenges::{self, Counts, INTENT_US, Waiting};
 use crate::store::{self, Event, Node};
 
 /// Rules that the operator may set.
@@ -50,16 +55,19 @@ pub struct Judgement {
     pub verified: Option<Verified>,
     /// Accepted, and nothing was changed by it: the same once more.
     repeated: bool,
+    /// Another gateway has handed in the very frame, and this is what it heard.
+    pub duplicate: bool,
 }
 
 impl Judgement {
     fn refused(verdict: VerdictCode, reference: u32, why: impl Into<String>) -> Self {
-        Self { verdict, reference, why: why.into(), verified: None, repeated: false }
+        let (why, verified) = (why.into(), None);
+        Self { verdict, reference, why, verified, repeated: false, duplicate: false }
     }
 
     fn accepted(verified: Verified, reference: u32, why: impl Into<String>) -> Self {
-        let verdict = VerdictCode::Accepted;
-        Self { verdict, reference, why: why.into(), verified: Some(verified), repeated: false }
+        let (verdict, why, verified) = (VerdictCode::Accepted, why.into(), Some(verified));
+        Self { verdict, reference, why, verified, repeated: false, duplicate: false }
     }
 
     fn unknown(node_id: NodeId, reference: u32) -> Self {
@@ -89,6 +97,9 @@ impl Judgement {
             out["security_bits"] = verified.security_bits.into();
             out["security_label"] = verified.security_label.into();
         }
+        if self.duplicate {
+            out["duplicate"] = true.into();
+        }
         out
     }
 }
@@ -110,6 +121,8 @@ pub struct Claim {
     public_key: Vec<u8>,
     bytes: signed::SignedBytes,
     signature: KeyBytes,
+    /// What the answer to the challenge's nonce of before would have signed.
+    former: Option<signed::SignedBytes>,
 }
 
 /// A claim and whether it holds.
@@ -117,20 +130,25 @@ pub struct Claim {
 pub struct Checked {
     claim: Claim,
     holds: Result<Verified, Refusal>,
+    /// It answers the nonce of before, in order but too late.
+    stale: bool,
 }
 
 impl Claim {
     /// Checks the signature: the slow part of a verdict.
     pub fn check(self) -> Checked {
-        let holds = verify(self.suite, &self.public_key, &self.bytes, &self.signature);
-        Checked { claim: self, holds }
+        let holds_for = |bytes| verify(self.suite, &self.public_key, bytes, &self.signature);
+        let holds = holds_for(&self.bytes);
+        let stale = matches!(holds, Err(Refusal::BadSignature { .. }))
+            && self.former.as_ref().is_some_and(|former| holds_for(former).is_ok());
+        Checked { claim: self, holds, stale }
     }
 
     /// What `checked` found if it was this very claim, else what checking it finds.
-    fn holds(self, checked: Option<&Checked>) -> Result<Verified, Refusal> {
+    fn checked(self, checked: Option<&Checked>) -> Checked {
         match checked {
-            Some(checked) if checked.claim == self => checked.holds,
-            _ => self.check().holds,
+            Some(checked) if checked.claim == self => checked.clone(),
+            _ => self.check(),
         }
     }
 }
@@ -157,6 +175,14 @@ pub enum Welcome {
     Refused(Judgement),
 }
 
+/// Bytes of a row in the log that a sender may choose, if he is not believed.
+pub const CHOSEN_BYTES: usize = 64;
+
+fn cut(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
+}
+
 /// Bytes of which the link layer could not make a message.
 pub fn malformed(
     tx: &Connection,
@@ -176,8 +202,10 @@ pub fn malformed(
     let counter = body.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);
     let reference = counter.filter(|_| kind != Kind::Enrol).unwrap_or(0);
     let judgement = Judgement::refused(verdict, reference, why);
-    let detail = json!({"why": why, "body": hex::encode(body)});
-    told(tx, now_us, node_id, event_of(kind), &judgement, &detail)?;
+    let begins = hex::encode(&body[..body.len().min(CHOSEN_BYTES / 4)]);
+    let detail =
+        json!({"why": cut(why, CHOSEN_BYTES / 2), "body": begins, "body_bytes": body.len()});
+    told(tx, now_us, node_id, event_of(kind), &judgement, detail)?;
     Ok(judgement)
 }
 
@@ -188,7 +216,7 @@ fn told(
     node_id: NodeId,
     kind: &str,
     judgement: &Judgement,
-    detail: &Value,
+    detail: Value,
 ) -> rusqlite::Result<()> {
     let verdict = Some(judgement.verdict);
     let repeatable = judgement.verdict != VerdictCode::Accepted || judgement.repeated;
@@ -202,7 +230,7 @@ fn noted(
     node_id: NodeId,
     kind: &str,
     repeatable: bool,
-    detail: &Value,
+    detail: Value,
 ) -> rusqlite::Result<()> {
     store::append(tx, Event { time_us, node_id, kind, verdict: None, repeatable }, detail)
 }
@@ -245,13 +273,13 @@ pub fn hello(
     let Some(node) = Node::find(tx, node_id)? else {
         let judgement = Judgement::unknown(node_id, hello.counter);
         detail["why"] = judgement.why.clone().into();
-        told(tx, now_us, node_id, "hello", &judgement, &detail)?;
+        told(tx, now_us, node_id, "hello", &judgement, detail)?;
         return Ok(Welcome::Refused(judgement));
     };
     if node.revoked_us.is_some() {
         let judgement = Judgement::revoked(node_id, hello.counter);
         detail["why"] = judgement.why.clone().into();
-        told(tx, now_us, node_id, "hello", &judgement, &detail)?;
+        told(tx, now_us, node_id, "hello", &judgement, detail)?;
         return Ok(Welcome::Refused(judgement));
     }
     tx.prepare_cached(
@@ -259,7 +287,7 @@ pub fn hello(
          WHERE node_id = ?1",
     )?
     .execute(params![node_id.0, now_us, hello.vcap_mv, hello.reason.name(), listen_us])?;
-    noted(tx, now_us, node_id, "hello", true, &detail)?;
+    noted(tx, now_us, node_id, "hello", true, detail)?;
     // A node that is about to fall silent, or has no key here, could not answer.
     if hello.reason == Reason::Low || node.key.is_none() {
         return Ok(Welcome::Idle);
@@ -295,58 +323,56 @@ fn hand_out(
         Some(issued) => Some(issued),
         None => next(tx, now_us, rules, node_id)?,
     };
+    if issued.is_some() {
+        let sql = "UPDATE nodes SET unanswered_since_us = ?2
+            WHERE node_id = ?1 AND unanswered_since_us IS NULL";
+        tx.prepare_cached(sql)?.execute(params![node_id.0, now_us])?;
+    }
     Ok(issued.map_or(Welcome::Idle, Welcome::Challenge))
 }
 
 /// The challenge that was handed out, got lost with the node's energy or on the air, and can still
 /// be answered: the same again, with the expiry it had. A node has one at a time, for HELLO is not
-/// signed: a forged one must not draw the whole queue and let it expire.
+/// signed: a forged one must not draw the whole queue.
 fn again(tx: &Connection, now_us: u64, node_id: NodeId) -> rusqlite::Result<Option<Issued>> {
-    let sql = "SELECT challenge_id, nonce, expires_us FROM challenges
-        WHERE node_id = ?1 AND issued_us IS NOT NULL AND answered_us IS NULL
-        AND expires_us >= ?2 ORDER BY challenge_id LIMIT 1";
-    let found = tx
-        .prepare_cached(sql)?
-        .query_row(params![node_id.0, now_us], |r| {
-            Ok(Issued { challenge_id: r.get(0)?, nonce: r.get(1)?, expires_us: r.get(2)? })
-        })
-        .optional()?;
-    if let Some(issued) = &found {
-        let detail = json!({"challenge_id": issued.challenge_id, "again": true});
-        noted(tx, now_us, node_id, "challenge-issued", true, &detail)?;
-    }
-    Ok(found)
+    let Some((challenge_id, nonce, expires_us)) = challenges::out(tx, node_id, now_us)? else {
+        return Ok(None);
+    };
+    let detail = json!({"challenge_id": challenge_id, "again": true});
+    noted(tx, now_us, node_id, "challenge-issued", true, detail)?;
+    Ok(Some(Issued { challenge_id, nonce, expires_us }))
 }
 
-/// The next challenge of the queue, its nonce made now.
+/// The next challenge of the queue, its nonce made now. One that was out and not answered comes again, with another
+/// nonce, until its intent is over: who forges a HELLO delays the answer by a nonce's freshness and no more.
 fn next(
     tx: &Connection,
     now_us: u64,
     rules: &Rules,
     node_id: NodeId,
 ) -> rusqlite::Result<Option<Issued>> {
-    let sql = "SELECT challenge_id FROM challenges
-        WHERE node_id = ?1 AND issued_us IS NULL AND not_before_us <= ?2
-        ORDER BY not_before_us, challenge_id LIMIT 1";
-    let queued: Option<u32> =
-        tx.prepare_cached(sql)?.query_row(params![node_id.0, now_us], |r| r.get(0)).optional()?;
-    let Some(challenge_id) = queued else { return Ok(None) };
-    let nonce = nonce(rules.seed, node_id, challenge_id);
-    let expires_us = now_us.saturating_add(rules.freshness_us);
+    let Some(waiting) = challenges::waiting(tx, node_id, now_us)? else { return Ok(None) };
+    let Waiting { challenge_id, issues, intent_expires_us } = waiting;
+    let nonce = nonce(rules.seed, node_id, challenge_id, issues);
+    let expires_us = now_us.saturating_add(rules.freshness_us).min(intent_expires_us);
     tx.prepare_cached(
-        "UPDATE challenges SET nonce = ?2, issued_us = ?3, expires_us = ?4
-         WHERE challenge_id = ?1",
+        "UPDATE challenges SET former_nonce = nonce, nonce = ?2, issued_us = ?3, expires_us = ?4,
+         issues = issues + 1 WHERE challenge_id = ?1",
     )?
     .execute(params![challenge_id, nonce, now_us, expires_us])?;
-    let sql = "UPDATE nodes SET challenges_issued = challenges_issued + 1 WHERE node_id = ?1";
-    tx.prepare_cached(sql)?.execute([node_id.0])?;
-    let detail = json!({"challenge_id": challenge_id, "nonce": hex::encode(&nonce),
+    let mut detail = json!({"challenge_id": challenge_id, "nonce": hex::encode(&nonce),
                         "expires_us": expires_us});
-    noted(tx, now_us, node_id, "challenge-issued", false, &detail)?;
+    if issues == 0 {
+        let sql = "UPDATE nodes SET challenges_issued = challenges_issued + 1 WHERE node_id = ?1";
+        tx.prepare_cached(sql)?.execute([node_id.0])?;
+    } else {
+        detail["issues"] = (issues + 1).into();
+    }
+    noted(tx, now_us, node_id, "challenge-issued", issues > 0, detail)?;
     Ok(Some(Issued { challenge_id, nonce, expires_us }))
 }
 
-fn nonce(seed: Option<u64>, node_id: NodeId, challenge_id: u32) -> [u8; 16] {
+fn nonce(seed: Option<u64>, node_id: NodeId, challenge_id: u32, issues: u32) -> [u8; 16] {
     let mut nonce = [0; 16];
     match seed {
         None => aws_lc_rs::rand::fill(&mut nonce).expect("the system's random numbers fail"),
@@ -356,6 +382,9 @@ fn nonce(seed: Option<u64>, node_id: NodeId, challenge_id: u32) -> [u8; 16] {
             context.update(&seed.to_be_bytes());
             context.update(&node_id.0);
             context.update(&challenge_id.to_be_bytes());
+            if issues > 0 {
+                context.update(&issues.to_be_bytes());
+            }
             nonce.copy_from_slice(&context.finish().as_ref()[..16]);
         }
     }
@@ -383,10 +412,17 @@ fn weighed(
     reference: u32,
     accepted: impl FnOnce(Verified) -> rusqlite::Result<Judgement>,
 ) -> rusqlite::Result<Judgement> {
-    match claim.map(|claim| claim.holds(checked)) {
-        Err(judgement) => Ok(judgement),
-        Ok(Err(refusal)) => Ok(Judgement::signature(refusal, reference)),
-        Ok(Ok(verified)) => accepted(verified),
+    let checked = match claim {
+        Err(judgement) => return Ok(judgement),
+        Ok(claim) => claim.checked(checked),
+    };
+    match checked.holds {
+        Err(_) if checked.stale => {
+            let why = "it answers a nonce that was fresh before; the challenge was handed out anew";
+            Ok(Judgement::refused(VerdictCode::StaleChallenge, reference, why))
+        }
+        Err(refusal) => Ok(Judgement::signature(refusal, reference)),
+        Ok(verified) => accepted(verified),
     }
 }
 
@@ -399,7 +435,8 @@ pub fn response(
 ) -> rusqlite::Result<Judgement> {
     let (node_id, counter, id) = (response.node_id, response.counter, response.challenge_id);
     let judgement = weighed(weigh_response(tx, now_us, response)?, checked, counter, |verified| {
-        accept(tx, now_us, node_id, verified.suite, counter)?;
+        let frame = Frame::of_message(&Message::Response(*response));
+        accept(tx, now_us, node_id, verified.suite, counter, frame)?;
         let sql = "UPDATE challenges SET answered_us = ?2 WHERE challenge_id = ?1";
         tx.prepare_cached(sql)?.execute(params![id, now_us])?;
         let sql = "UPDATE nodes SET challenges_answered = challenges_answered + 1
@@ -408,11 +445,14 @@ pub fn response(
         let why = format!("node {node_id} answered challenge {id}");
         Ok(Judgement::accepted(verified, counter, why))
     })?;
-    let mut detail = logged(&judgement, counter, response.suite, &response.signature);
+    let mut detail = logged(&judgement, &Message::Response(*response), counter, response.suite);
     detail["challenge_id"] = id.into();
-    told(tx, now_us, node_id, "response", &judgement, &detail)?;
+    told(tx, now_us, node_id, "response", &judgement, detail)?;
     Ok(judgement)
 }
+
+/// A challenge that was handed out: its nonce, when that is too old, when it was answered, the nonce of before.
+type Handed = ([u8; 16], u64, Option<u64>, Option<[u8; 16]>);
 
 fn weigh_response(
     db: &Connection,
@@ -424,17 +464,17 @@ fn weigh_response(
         Ok(public_key) => public_key,
         Err(judgement) => return Ok(Err(judgement)),
     };
-    let sql = "SELECT nonce, expires_us, answered_us FROM challenges
+    let sql = "SELECT nonce, expires_us, answered_us, former_nonce FROM challenges
         WHERE challenge_id = ?1 AND node_id = ?2 AND issued_us IS NOT NULL";
-    let found: Option<([u8; 16], u64, Option<u64>)> = db
+    let found: Option<Handed> = db
         .prepare_cached(sql)?
         .query_row(params![message.challenge_id, node_id.0], |r| {
-            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+            Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
         })
         .optional()?;
     let id = message.challenge_id;
     let stale = |why| Ok(Err(Judgement::refused(VerdictCode::StaleChallenge, counter, why)));
-    let Some((nonce, expires_us, answered_us)) = found else {
+    let Some((nonce, expires_us, answered_us, former)) = found else {
         return stale(format!("challenge {id} was never handed to node {node_id}"));
     };
     if answered_us.is_some() {
@@ -445,7 +485,8 @@ fn weigh_response(
         return stale(format!("challenge {id} expired {ago} ago"));
     }
     let bytes = signed::auth(node_id, id, &nonce, counter);
-    Ok(Ok(Claim { suite, public_key, bytes, signature: message.signature }))
+    let former = former.map(|former| signed::auth(node_id, id, &former, counter));
+    Ok(Ok(Claim { suite, public_key, bytes, signature: message.signature, former }))
 }
 
 /// A node reports of its own accord.
@@ -457,13 +498,14 @@ pub fn report(
 ) -> rusqlite::Result<Judgement> {
     let (node_id, counter) = (report.node_id, report.counter);
     let judgement = weighed(weigh_report(tx, report)?, checked, counter, |verified| {
-        accept(tx, now_us, node_id, verified.suite, counter)?;
+        let frame = Frame::of_message(&Message::Report(*report));
+        accept(tx, now_us, node_id, verified.suite, counter, frame)?;
         let why = format!("node {node_id} reported {} bytes", report.data.len());
         Ok(Judgement::accepted(verified, counter, why))
     })?;
-    let mut detail = logged(&judgement, counter, report.suite, &report.signature);
+    let mut detail = logged(&judgement, &Message::Report(*report), counter, report.suite);
     detail["data"] = hex::encode(&report.data).into();
-    told(tx, now_us, node_id, "report", &judgement, &detail)?;
+    told(tx, now_us, node_id, "report", &judgement, detail)?;
     Ok(judgement)
 }
 
@@ -471,7 +513,13 @@ fn weigh_report(db: &Connection, message: &Report) -> rusqlite::Result<Result<Cl
     let (node_id, counter, suite) = (message.node_id, message.counter, message.suite);
     let bytes = signed::report(node_id, counter, &message.data);
     let key = enrolled(db, node_id, suite, counter)?;
-    Ok(key.map(|public_key| Claim { suite, public_key, bytes, signature: message.signature }))
+    Ok(key.map(|public_key| Claim {
+        suite,
+        public_key,
+        bytes,
+        signature: message.signature,
+        former: None,
+    }))
 }
 
 /// The key to verify with, if node, suite and counter are in order.
@@ -509,23 +557,36 @@ fn accept(
     node_id: NodeId,
     suite: Suite,
     counter: u32,
+    frame: Frame,
 ) -> rusqlite::Result<()> {
     store::count_accepted(tx, suite)?;
-    let sql = "UPDATE nodes SET counter = ?2, last_seen_us = ?3, last_accepted_us = ?3
-        WHERE node_id = ?1";
-    tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us]).map(|_| ())
+    let sql = "UPDATE nodes SET counter = ?2, last_seen_us = ?3, last_accepted_us = ?3,
+        unanswered_since_us = NULL, last_frame = ?4 WHERE node_id = ?1";
+    tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us, frame.0]).map(|_| ())
 }
 
-/// What the log keeps of a signed message: enough to verify it again.
-fn logged(judgement: &Judgement, counter: u32, suite: Suite, signature: &[u8]) -> Value {
-    json!({
+/// What the log keeps of a signed message: of one that was accepted enough to verify it again, of another half of the
+/// hash of its kind and body, by which whoever has the frame finds it.
+fn logged(judgement: &Judgement, message: &Message, counter: u32, suite: Suite) -> Value {
+    let mut detail = json!({
         "why": judgement.why,
         "counter": counter,
         "suite": suite.name(),
         "security_bits": suite.security_bits(),
         "security_label": suite.security_label(),
-        "signature": hex::encode(signature),
-    })
+    });
+    match message {
+        _ if judgement.verdict != VerdictCode::Accepted => {
+            detail["frame"] = hex::encode(&Frame::of_message(message).0).into();
+        }
+        Message::Response(Response { signature, .. })
+        | Message::Report(Report { signature, .. })
+        | Message::Enrol(Enrol { signature, .. }) => {
+            detail["signature"] = hex::encode(signature).into();
+        }
+        _ => {}
+    }
+    detail
 }
 
 /// A node shows its public key and proves that it holds the other half.
@@ -546,9 +607,11 @@ pub fn enrol(
         set_key(tx, now_us, node_id, suite, &enrol.public_key)?;
         Ok(Judgement::accepted(verified, 0, format!("node {node_id} enrolled")))
     })?;
-    let mut detail = logged(&judgement, 0, suite, &enrol.signature);
-    detail["public_key"] = hex::encode(&enrol.public_key).into();
-    told(tx, now_us, node_id, "enrol", &judgement, &detail)?;
+    let mut detail = logged(&judgement, &Message::Enrol(*enrol), 0, suite);
+    if judgement.verdict == VerdictCode::Accepted {
+        detail["public_key"] = hex::encode(&enrol.public_key).into();
+    }
+    told(tx, now_us, node_id, "enrol", &judgement, detail)?;
     Ok(judgement)
 }
 
@@ -578,7 +641,8 @@ fn weigh_enrol(
         return Ok(Err(Judgement::refused(VerdictCode::Malformed, 0, why)));
     };
     let public_key = message.public_key.to_vec();
-    Ok(Ok((Claim { suite, public_key, bytes, signature: message.signature }, repeated)))
+    let signature = message.signature;
+    Ok(Ok((Claim { suite, public_key, bytes, signature, former: None }, repeated)))
 }
 
 /// Why a key that this node had before is not taken again: its counter would begin anew, and what
@@ -627,7 +691,7 @@ pub fn open(
         "INSERT INTO nodes (node_id, name, period_us, opened_us) VALUES (?1, ?2, ?3, ?4)",
     )?
     .execute(params![node_id.0, name, period_us, now_us])?;
-    noted(tx, now_us, node_id, "opened", false, &json!({"name": name}))?;
+    noted(tx, now_us, node_id, "opened", false, json!({"name": name}))?;
     vouch(tx, now_us, node_id, key)?;
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
@@ -643,7 +707,7 @@ fn vouch(
     set_key(tx, now_us, node_id, suite, public_key)?;
     let detail = json!({"suite": suite.name(), "public_key": hex::encode(public_key),
                         "vouched": true});
-    noted(tx, now_us, node_id, "enrolled", false, &detail)
+    noted(tx, now_us, node_id, "enrolled", false, detail)
 }
 
 /// The operator trusts a node no more: whatever it says is refused from now on.
@@ -662,7 +726,7 @@ pub fn revoke(
     }
     tx.prepare_cached("UPDATE nodes SET revoked_us = ?2 WHERE node_id = ?1")?
         .execute(params![node_id.0, now_us])?;
-    noted(tx, now_us, node_id, "revoked", false, &json!({"why": why}))?;
+    noted(tx, now_us, node_id, "revoked", false, json!({"why": why}))?;
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
 
@@ -697,11 +761,12 @@ pub fn rekey(
         tx.prepare_cached(sql)?.execute(values)?;
     }
     let sql = "UPDATE nodes SET suite = NULL, public_key = NULL, enrolled_us = NULL,
-        counter = NULL, revoked_us = NULL WHERE node_id = ?1";
+        counter = NULL, revoked_us = NULL, last_frame = NULL, unanswered_since_us = NULL
+        WHERE node_id = ?1";
     tx.prepare_cached(sql)?.execute([node_id.0])?;
     let old = node.key.as_ref().map(|(_, public_key)| hex::encode(public_key));
     let detail = json!({"retired_public_key": old, "retired_counter": node.counter});
-    noted(tx, now_us, node_id, "rekeyed", false, &detail)?;
+    noted(tx, now_us, node_id, "rekeyed", false, detail)?;
     vouch(tx, now_us, node_id, key)?;
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
@@ -709,37 +774,61 @@ pub fn rekey(
 /// Challenges that may wait for one node.
 pub const MAX_QUEUED: i64 = 10_000;
 
-/// The operator asks: queues a challenge for the node's next HELLO at or after `not_before_us`.
+/// When a challenge is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Intent {
+    /// Not before this; now, unless told.
+    pub not_before_us: Option<u64>,
+    /// No longer than this; [`INTENT_US`] from then on, unless told.
+    pub expires_us: Option<u64>,
+}
+
+/// The operator asks: queues a challenge for the node's next HELLO at or after `not_before_us`. Gives its number and
+/// when the intent is over.
 pub fn queue(
     tx: &Connection,
     now_us: u64,
     node_id: NodeId,
-    not_before_us: Option<u64>,
-) -> rusqlite::Result<Result<u32, Judgement>> {
+    intent: Intent,
+) -> rusqlite::Result<Result<(u32, u64), Judgement>> {
     let Some(node) = Node::find(tx, node_id)? else {
         return Ok(Err(Judgement::unknown(node_id, 0)));
     };
     if node.revoked_us.is_some() {
         return Ok(Err(Judgement::revoked(node_id, 0)));
     }
-    let queued = node.challenges_asked - node.challenges_issued;
+    let not_before_us = intent.not_before_us.unwrap_or(now_us);
+    let from_us = not_before_us.max(now_us);
+    let intent_expires_us = intent.expires_us.unwrap_or(from_us.saturating_add(INTENT_US));
+    if intent_expires_us <= from_us {
+        let why = format!(
+            "the intent would be over at {intent_expires_us} us before it could be handed out: intent_expires_us is above {from_us}"
+        );
+        return Ok(Err(Judgement::refused(VerdictCode::Malformed, 0, why)));
+    }
+    // What a sweep has not ended yet still counts, until somebody writes in another minute.
+    let mut queued = node.challenges_asked - node.challenges_answered - node.challenges_expired;
+    if queued >= MAX_QUEUED {
+        queued = Counts::of(tx, &node, now_us)?.queued;
+    }
     if queued >= MAX_QUEUED {
         let why = format!("{queued} challenges wait for node {node_id}; at most {MAX_QUEUED} may");
         return Ok(Err(Judgement::refused(VerdictCode::NotOpen, 0, why)));
     }
-    let not_before_us = not_before_us.unwrap_or(now_us);
     tx.prepare_cached(
-        "INSERT INTO challenges (node_id, queued_us, not_before_us) VALUES (?1, ?2, ?3)",
+        "INSERT INTO challenges (node_id, queued_us, not_before_us, intent_expires_us)
+         VALUES (?1, ?2, ?3, ?4)",
     )?
-    .execute(params![node_id.0, now_us, not_before_us])?;
+    .execute(params![node_id.0, now_us, not_before_us, intent_expires_us])?;
     // u32 on the air: after 2^32 challenges SQLite's number no longer fits and this is an error,
     // never a second challenge under an old number.
     let challenge_id = tx.query_row("SELECT last_insert_rowid()", [], |r| r.get::<_, u32>(0))?;
     let sql = "UPDATE nodes SET challenges_asked = challenges_asked + 1 WHERE node_id = ?1";
     tx.prepare_cached(sql)?.execute([node_id.0])?;
-    let detail = json!({"challenge_id": challenge_id, "not_before_us": not_before_us});
-    noted(tx, now_us, node_id, "challenge-queued", false, &detail)?;
-    Ok(Ok(challenge_id))
+    let detail = json!({"challenge_id": challenge_id, "not_before_us": not_before_us,
+                        "intent_expires_us": intent_expires_us});
+    noted(tx, now_us, node_id, "challenge-queued", false, detail)?;
+    Ok(Ok((challenge_id, intent_expires_us)))
 }
 
 /// Judges a decoded message that asks for a verdict; `None` for kinds that only the gateway sends
@@ -750,6 +839,9 @@ pub fn message(
     message: &Message,
     checked: Option<&Checked>,
 ) -> rusqlite::Result<Option<Judgement>> {
+    if let Some(judgement) = duplicates::accepted(tx, now_us, message)? {
+        return Ok(Some(judgement));
+    }
     Ok(match message {
         Message::Response(m) => Some(response(tx, now_us, m, checked)?),
         Message::Report(m) => Some(report(tx, now_us, m, checked)?),

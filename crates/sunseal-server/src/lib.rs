@@ -5,9 +5,11 @@
 //! * [`writer`]: the one thread that writes, its transactions and grouped commits;
 //! * [`judge`]: what a message from the air is worth; it happens whole or not at all;
 //! * [`tokens`]: who may speak as operator, and who as gateway;
+//! * [`private`]: files that only their owner may read;
+//! * [`limits`]: requests a second that a caller may make;
 //! * [`api`]: HTTP around the two, `docs/reference/http.md` is the normative text;
 //! * [`page`]: the same for people;
-//! * [`serve`]: its connections, and their bounds;
+//! * [`serve`]: its connections, and their bounds; [`seats`]: who gives way when all places are taken;
 //! * [`gateway`]: the air protocol on one side, HTTP on the other, a capture of both.
 //!
 //! No physics here: time comes from the system's clock or, for simulations, from whoever sends
@@ -19,8 +21,11 @@ pub mod clock;
 pub mod gateway;
 pub mod hex;
 pub mod judge;
+pub mod limits;
 pub mod log;
 pub mod page;
+pub mod private;
+pub mod seats;
 pub mod serve;
 pub mod store;
 pub mod tokens;

@@ -3,7 +3,7 @@
 //!
 //! The first two print one JSON line, `{"listening":"127.0.0.1:PORT"}`, when they take
 //! connections, and end in order at Ctrl-C or SIGTERM. The server's first start on a database adds
-//! `operator_token` and `gateway_token` to it. Wrong input: one sentence on standard error, exit 2.
+//! `tokens_file`, the file of mode 0600 that has the first tokens. Wrong input: one sentence on standard error, exit 2.
 
 use std::future::Future;
 use std::io::Write;
@@ -21,10 +21,13 @@ use sunseal_server::client::Server;
 use sunseal_server::clock::Clock;
 use sunseal_server::gateway::{Gateway, Options};
 use sunseal_server::judge::Rules;
+use sunseal_server::store::pruning;
 use sunseal_server::tokens::{self, Role};
-use sunseal_server::{log, serve, store};
+use sunseal_server::{log, private, serve, store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+
+const DAY_US: u64 = 86_400_000_000;
 
 /// Verifies what energy-harvesting nodes sign.
 #[derive(Parser)]
@@ -42,6 +45,8 @@ enum Command {
     Gateway(GatewayArguments),
     /// Makes, lists or ends tokens in the server's database; a server that runs on it may run on.
     Token(TokenArguments),
+    /// Deletes old events from the server's database; a server that runs on it may run on.
+    Prune(PruneArguments),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -73,9 +78,28 @@ struct ServeArguments {
     /// A name, besides addresses and localhost, under which requests come (a proxy's); repeatable
     #[arg(long)]
     host: Vec<String>,
+    /// Requests a second that one token may make, 0 for any; 1000, or any with --clock driven
+    #[arg(long)]
+    rate_token: Option<u32>,
+    /// Requests a second that one address may make, 0 for any; 4000, or any with --clock driven
+    #[arg(long)]
+    rate_address: Option<u32>,
+    /// Keep events of so many days, and delete older ones every hour; all, unless told
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=36_500))]
+    keep_days: Option<u64>,
     /// Keep single requests out of the log on standard error
     #[arg(long)]
     quiet: bool,
+}
+
+#[derive(clap::Args)]
+struct PruneArguments {
+    /// The server's SQLite file
+    #[arg(long)]
+    db: PathBuf,
+    /// Keep events of so many days
+    #[arg(long, value_parser = clap::value_parser!(u64).range(0..=36_500))]
+    keep_days: u64,
 }
 
 #[derive(clap::Args)]
@@ -167,6 +191,7 @@ async fn run(command: Command) -> Result<(), String> {
         Command::Serve(arguments) => server(arguments).await,
         Command::Gateway(arguments) => gateway(arguments).await,
         Command::Token(arguments) => token(&arguments),
+        Command::Prune(arguments) => prune(&arguments),
     }
 }
 
@@ -194,7 +219,7 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
         let why = "OPEN: whoever reaches this port is the operator; for demonstrations only";
         log::warn("open", json!({"why": why}));
     } else {
-        told = first_tokens(&db, clock.now_us(None)).map_err(fails)?;
+        told = first_tokens(&db, &arguments.db, clock.now_us(None))?;
     }
     let rules = Rules { freshness_us: arguments.freshness_s * 1_000_000, seed: arguments.seed };
     if let Some(seed) = arguments.seed {
@@ -205,10 +230,21 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
         let why = "this server speaks plain HTTP, and tokens can be read on the way: put it behind a proxy that does TLS";
         log::warn("listen", json!({"address": arguments.listen.to_string(), "why": why}));
     }
-    let settings = Settings { hosts: arguments.host, open: arguments.open, quiet: arguments.quiet };
+    // A simulation's requests come as fast as it runs.
+    let unless_driven = |rate| if arguments.clock == ClockKind::Driven { 0 } else { rate };
+    let settings = Settings {
+        hosts: arguments.host,
+        open: arguments.open,
+        quiet: arguments.quiet,
+        rate_token: arguments.rate_token.unwrap_or(unless_driven(1_000)),
+        rate_address: arguments.rate_address.unwrap_or(unless_driven(4_000)),
+    };
     let app = App::new(db, arguments.db.clone(), clock, rules, settings);
     let router = api::router(Arc::clone(&app));
     let end = end_asked()?;
+    if let Some(days) = arguments.keep_days {
+        tokio::spawn(Arc::clone(&app).prune(days * DAY_US));
+    }
     announce(&listener, told)?;
     serve::serve(listener, router, end).await;
     app.close();
@@ -218,31 +254,71 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// At the first start on a database: a token for the operator and one for gateways.
-fn first_tokens(db: &Connection, now_us: u64) -> rusqlite::Result<Value> {
-    let tx = db.unchecked_transaction()?;
-    if tokens::any(&tx, Role::Operator)? {
+/// At the first start on a database: a token for the operator and one for gateways, in a file of mode 0600 beside it.
+/// Standard output may be a journal that others read.
+fn first_tokens(db: &Connection, path: &Path, now_us: u64) -> Result<Value, String> {
+    let fails = |e: rusqlite::Error| format!("the database fails: {e}");
+    let tx = db.unchecked_transaction().map_err(fails)?;
+    if tokens::any(&tx, Role::Operator).map_err(fails)? {
         return Ok(json!({}));
     }
-    let operator = tokens::make(&tx, now_us, Role::Operator, "first start")?;
-    let gateway = tokens::make(&tx, now_us, Role::Gateway, "first start")?;
-    tx.commit()?;
-    let why = "the tokens of operator and gateway stand on standard output, this once: keep them; \
-        `sunseal-server token` makes others";
+    let made = |role| tokens::make(&tx, now_us, role, "first start").map_err(fails);
+    let (operator, gateway) = (made(Role::Operator)?, made(Role::Gateway)?);
+    let file = store::with_suffix(path, ".tokens");
+    let text =
+        json!({"operator_token": operator["token"], "gateway_token": gateway["token"]}).to_string();
+    let shown = file.display().to_string();
+    private::write(&file, &(text + "\n")).map_err(|e| {
+        format!(
+            "the first tokens go to `{shown}`, which cannot be made ({e}): move away what is there, or name another database with --db; nothing was changed"
+        )
+    })?;
+    if let Err(e) = tx.commit() {
+        let _ = std::fs::remove_file(&file);
+        return Err(fails(e));
+    }
+    let why = format!(
+        "the tokens of operator and gateway stand in `{shown}`, which only its owner may read: put them where they are used \
+         and delete the file; `sunseal-server token` makes others"
+    );
     log::info("tokens", json!({"why": why}));
-    Ok(json!({"operator_token": operator["token"], "gateway_token": gateway["token"]}))
+    Ok(json!({"tokens_file": shown}))
 }
 
-fn token(arguments: &TokenArguments) -> Result<(), String> {
-    // A token in a file that a slip of the pen made would hold nowhere.
-    if !arguments.db.exists() {
-        let shown = arguments.db.display();
+/// Opens a database that is there: a slip of the pen makes none.
+fn existing(path: &Path) -> Result<Connection, String> {
+    if !path.exists() {
+        let shown = path.display();
         return Err(format!(
             "there is no database `{shown}`: name the server's with --db; `sunseal-server serve --db {shown}` makes a new one"
         ));
     }
+    store::open(path).map_err(|e| e.to_string())
+}
+
+fn prune(arguments: &PruneArguments) -> Result<(), String> {
+    let db = existing(&arguments.db)?;
+    let fails =
+        |e: rusqlite::Error| format!("the database `{}` fails: {e}", arguments.db.display());
+    let now_us = Clock::System.now_us(None);
+    let before_us = now_us.saturating_sub(arguments.keep_days * DAY_US);
+    let marked = || {
+        let tx = db.unchecked_transaction()?;
+        let rows = pruning::mark(&tx, now_us, before_us)?;
+        tx.commit()?;
+        while pruning::cut(&db)? {}
+        pruning::shrink(&db)?;
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(rows)
+    };
+    let rows: u64 = marked().map_err(fails)?;
+    writeln!(std::io::stdout(), "{}", json!({"pruned": rows}))
+        .map_err(|e| format!("standard output takes no line ({e})"))
+}
+
+fn token(arguments: &TokenArguments) -> Result<(), String> {
     api::plain("name", &arguments.name)?;
-    let db = store::open(&arguments.db).map_err(|e| e.to_string())?;
+    let db = existing(&arguments.db)?;
     let now_us = Clock::System.now_us(None);
     let said = match (arguments.role, arguments.revoke) {
         (Some(role), _) => tokens::make(&db, now_us, role, &arguments.name),

@@ -2,9 +2,10 @@
 //! Connections of the HTTP server, each with a bound: how many, how slow, how long.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -13,9 +14,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 use crate::log;
+use crate::seats::{Seat, Seats};
 
 /// Connections at once. Who comes then takes the place of the one that has said nothing whole for
 /// longest; only if all are being answered does he wait.
@@ -42,112 +44,23 @@ pub async fn accept(listener: &TcpListener) -> (TcpStream, std::net::SocketAddr)
     }
 }
 
-/// A connection's place, and whose turn it is to speak.
-#[derive(Debug)]
-pub struct Seat {
-    turn: Mutex<Turn>,
-    leave: Notify,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Turn {
-    /// The caller's, since then.
-    Theirs(Instant),
-    Ours,
-}
-
-/// While it lives, the caller waits for an answer and keeps his place.
-pub struct Answering<'a>(&'a Seat);
-
-impl Seat {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { turn: Mutex::new(Turn::Theirs(Instant::now())), leave: Notify::new() })
-    }
-
-    /// A whole request is here.
-    pub fn answer(&self) -> Answering<'_> {
-        *locked(&self.turn) = Turn::Ours;
-        Answering(self)
-    }
-
-    fn silent_since(&self) -> Option<Instant> {
-        match *locked(&self.turn) {
-            Turn::Theirs(since) => Some(since),
-            Turn::Ours => None,
-        }
-    }
-}
-
-impl Drop for Answering<'_> {
-    fn drop(&mut self) {
-        *locked(&self.0.turn) = Turn::Theirs(Instant::now());
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The places that are taken.
-#[derive(Default)]
-struct Seats {
-    taken: Mutex<Vec<Arc<Seat>>>,
-    changed: Notify,
-}
-
-impl Seats {
-    /// A place, if need be that of the caller who has been silent for longest.
-    async fn take(&self) -> Arc<Seat> {
-        loop {
-            if let Some(seat) = self.try_take() {
-                return seat;
-            }
-            self.changed.notified().await;
-        }
-    }
-
-    fn try_take(&self) -> Option<Arc<Seat>> {
-        let mut taken = locked(&self.taken);
-        if taken.len() >= MAX_CONNECTIONS {
-            let silent = taken.iter().enumerate();
-            let silent = silent.filter_map(|(at, seat)| Some((seat.silent_since()?, at)));
-            let (_, at) = silent.min()?;
-            taken.swap_remove(at).leave.notify_one();
-        }
-        let seat = Seat::new();
-        taken.push(Arc::clone(&seat));
-        Some(seat)
-    }
-
-    fn leave(&self, seat: &Arc<Seat>) {
-        locked(&self.taken).retain(|other| !Arc::ptr_eq(other, seat));
-        self.changed.notify_one();
-    }
-
-    async fn empty(&self) {
-        while !locked(&self.taken).is_empty() {
-            self.changed.notified().await;
-        }
-    }
-}
-
 /// Answers until `stop`; then finishes what was begun, within three seconds.
 pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
-    let seats = Arc::new(Seats::default());
+    let seats = Arc::new(Seats::new(MAX_CONNECTIONS, false));
     let (tell, told) = watch::channel(false);
     let mut stop = pin!(stop);
     loop {
         let next = async {
-            let (stream, _) = accept(&listener).await;
-            (stream, seats.take().await)
+            let (stream, peer) = accept(&listener).await;
+            (stream, peer, seats.take().await)
         };
-        let (stream, seat) = tokio::select! {
+        let (stream, peer, seat) = tokio::select! {
             next = next => next,
             () = &mut stop => break,
         };
         let (router, told, seats) = (router.clone(), told.clone(), Arc::clone(&seats));
         tokio::spawn(async move {
-            converse(stream, router, told, &seat).await;
+            converse((stream, Peer(peer.ip())), router, told, &seat).await;
             seats.leave(&seat);
         });
     }
@@ -157,8 +70,12 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
     let _ = tokio::time::timeout(LAST_ANSWER + Duration::from_secs(1), seats.empty()).await;
 }
 
+/// The address that a connection comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
 async fn converse(
-    stream: TcpStream,
+    (stream, peer): (TcpStream, Peer),
     router: Router,
     mut told: watch::Receiver<bool>,
     seat: &Arc<Seat>,
@@ -168,6 +85,7 @@ async fn converse(
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(Arc::clone(seat));
+        request.extensions_mut().insert(peer);
         router.call(request)
     });
     let connection = http1::Builder::new()
@@ -179,7 +97,7 @@ async fn converse(
         // Whatever ended it, the caller is gone.
         _ = connection.as_mut() => return,
         // His place was needed.
-        () = seat.leave.notified() => return,
+        () = seat.asked_to_leave() => return,
         _ = told.wait_for(|&stop| stop) => {}
         () = tokio::time::sleep(CONNECTION_LIFE) => {}
     }

@@ -2,103 +2,42 @@
 //! What the server keeps, in one SQLite file.
 //!
 //! A request is a transaction: it happens whole or not at all, whatever crashes. The event log
-//! only grows; triggers refuse to change or delete a row. Counts are kept beside it, so that no
+//! grows at one end, and is cut at its oldest by [`pruning`] alone; triggers refuse all else. Counts are kept beside it, so that no
 //! question reads it whole. A challenge's expiry is not stored but follows from its time, so that
 //! a refused message changes nothing but the log and the counts.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use serde_json::{Value, json};
 use sunseal_link::{NodeId, Suite, VerdictCode};
 
-use crate::hex;
+use crate::{hex, private};
+
+pub mod challenges;
+pub mod origin;
+pub mod pruning;
+mod steps;
 
 /// "SUNS", in the file's header.
 const APPLICATION_ID: i64 = 0x5355_4e53;
-/// The steps that make the tables: a file of version `v` still needs those from index `v` on.
-const STEPS: [&str; 3] = [SCHEMA_1, UPGRADE_2, UPGRADE_3];
 /// Raised with every change of the tables.
-pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
+pub const SCHEMA_VERSION: i64 = steps::STEPS.len() as i64;
 /// Rows of the log a minute for what a sender may repeat at will, of one node (all unknown ones
 /// together), kind and verdict. What is beyond is counted and told in one row when the minute is over.
 pub const ROWS_A_MINUTE: i64 = 20;
+/// Bytes of the log a minute for what one sender may repeat at will, by its token (all without one together).
+pub const BYTES_A_MINUTE: usize = 1_000_000;
+/// Bytes of a row beside its kind and detail: numbers, identifier and the index over it.
+const ROW_BYTES: usize = 64;
+/// Rows in which a minute tells what had none, node by node; the rest is told for all nodes together.
+pub const MOST_TOLD: usize = 1_000;
 const MINUTE_US: u64 = 60_000_000;
-
-const SCHEMA_1: &str = include_str!("store/schema_1.sql");
-
-/// `counts` has the verdicts of each known node, and of all messages under the empty node_id;
-/// `bursts` what of the current minute is beyond the log's limit.
-const UPGRADE_2: &str = "
-ALTER TABLE nodes ADD COLUMN revoked_us INTEGER;
-ALTER TABLE nodes ADD COLUMN challenges_asked INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE nodes ADD COLUMN challenges_issued INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE nodes ADD COLUMN challenges_answered INTEGER NOT NULL DEFAULT 0;
-UPDATE nodes SET (challenges_asked, challenges_issued, challenges_answered) =
-    (SELECT count(*), count(issued_us), count(answered_us)
-     FROM challenges WHERE challenges.node_id = nodes.node_id);
-DROP INDEX challenges_of_node;
-CREATE INDEX challenges_waiting ON challenges (node_id, not_before_us, challenge_id)
-    WHERE issued_us IS NULL;
-CREATE INDEX challenges_out ON challenges (node_id, expires_us)
-    WHERE issued_us IS NOT NULL AND answered_us IS NULL;
-CREATE INDEX challenges_expiring ON challenges (expires_us)
-    WHERE issued_us IS NOT NULL AND answered_us IS NULL;
-CREATE TABLE counts (
-    node_id BLOB NOT NULL,
-    kind TEXT NOT NULL,
-    verdict INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (node_id, kind, verdict)
-) STRICT, WITHOUT ROWID;
-INSERT INTO counts SELECT node_id, kind, verdict, count(*) FROM events JOIN nodes USING (node_id)
-    WHERE verdict IS NOT NULL GROUP BY node_id, kind, verdict;
-INSERT INTO counts SELECT x'', kind, verdict, count(*) FROM events
-    WHERE verdict IS NOT NULL GROUP BY kind, verdict;
-CREATE TABLE accepted (suite INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;
-INSERT INTO accepted SELECT nodes.suite, count(*) FROM events JOIN nodes USING (node_id)
-    WHERE events.kind IN ('response', 'report') AND events.verdict = 0 GROUP BY nodes.suite;
-DROP INDEX events_of_kind;
-CREATE TABLE bursts (
-    minute INTEGER NOT NULL,
-    node_id BLOB NOT NULL,
-    kind TEXT NOT NULL,
-    verdict INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    last_us INTEGER NOT NULL,
-    PRIMARY KEY (minute, node_id, kind, verdict)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE retired_keys (
-    node_id BLOB NOT NULL REFERENCES nodes (node_id),
-    public_key BLOB NOT NULL,
-    suite INTEGER NOT NULL,
-    counter INTEGER,
-    retired_us INTEGER NOT NULL,
-    PRIMARY KEY (node_id, public_key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE tokens (
-    token_id INTEGER PRIMARY KEY AUTOINCREMENT,
-    role TEXT NOT NULL CHECK (role IN ('operator', 'gateway')),
-    name TEXT NOT NULL,
-    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
-    made_us INTEGER NOT NULL,
-    revoked_us INTEGER
-) STRICT;
-CREATE TABLE health (tried_us INTEGER NOT NULL, room BLOB NOT NULL) STRICT;
-INSERT INTO health VALUES (0, x'');
-";
-
-/// How often a node that can be woken looks at the air, by its latest HELLO.
-const UPGRADE_3: &str = "
-ALTER TABLE nodes ADD COLUMN listen_us INTEGER;
-CREATE INDEX nodes_listening ON nodes (node_id) WHERE listen_us IS NOT NULL;
-";
 
 /// Why a database cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -184,6 +123,8 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
             _ => StoreError::Open { path: path_shown, why },
         }
     };
+    // What is in the way, SQLite finds as well and tells better.
+    let _ = private::make(path);
     let mut db = Connection::open(path).map_err(told)?;
     db.busy_timeout(Duration::from_secs(5)).map_err(told)?;
     db.set_prepared_statement_cache_capacity(64);
@@ -206,6 +147,14 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::Corrupt { path: shown, why });
     }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
+    for suffix in ["", "-wal", "-shm"] {
+        // A file of somebody else's that we may write is his to close.
+        let _ = private::close(&with_suffix(path, suffix));
+    }
+    if tables == 0 {
+        // What is pruned leaves the file, not only the tables.
+        db.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(told)?;
+    }
     // FULL: a commit that was answered survives a power cut, not only a crash.
     db.pragma_update(None, "journal_mode", "WAL").map_err(told)?;
     db.pragma_update(None, "synchronous", "FULL").map_err(told)?;
@@ -221,7 +170,7 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
     // Another process may have been first.
     let version: i64 = header(&tx, "user_version").map_err(told)?;
-    for step in STEPS.iter().skip(version as usize) {
+    for step in steps::STEPS.iter().skip(version as usize) {
         tx.execute_batch(step).map_err(told)?;
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(told)?;
@@ -236,7 +185,8 @@ pub fn older(path: &Path, version: i64) -> PathBuf {
     with_suffix(path, &format!(".schema{version}"))
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+/// The path of a file beside another: `s.db` and `s.db.tokens`.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -250,6 +200,8 @@ fn copy_into(db: &Connection, copy: &Path) -> Result<(), String> {
     let part = with_suffix(copy, ".part");
     let _ = std::fs::remove_file(&part);
     let name = part.to_str().ok_or("its name is not UTF-8")?;
+    // SQLite takes an empty file for none, and keeps its mode.
+    private::make(&part).map_err(|e| e.to_string())?;
     db.execute("VACUUM INTO ?1", [name]).map_err(|e| e.to_string())?;
     let synced = std::fs::File::open(&part).and_then(|file| file.sync_all());
     synced.and_then(|()| std::fs::rename(&part, copy)).map_err(|e| e.to_string())
@@ -320,10 +272,14 @@ pub struct Node {
     pub revoked_us: Option<u64>,
     /// Challenges queued so far.
     pub challenges_asked: i64,
-    /// Challenges handed out so far.
+    /// Challenges handed out so far, each counted once.
     pub challenges_issued: i64,
     /// Challenges answered so far.
     pub challenges_answered: i64,
+    /// Challenges whose intent is over, as far as they were swept.
+    pub challenges_expired: i64,
+    /// When it was handed a challenge first after it last proved itself.
+    pub unanswered_since_us: Option<u64>,
 }
 
 /// The columns of a node that its fields are named after, beside those of its key.
@@ -332,7 +288,7 @@ macro_rules! columns {
         const NODE_COLUMNS: &str =
             concat!("node_id, suite, public_key", $(", ", stringify!($column)),*);
 
-        fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
+        fn node_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Node> {
             let suite: Option<u8> = row.get("suite")?;
             let public_key: Option<Vec<u8>> = row.get("public_key")?;
             Ok(Node {
@@ -345,7 +301,7 @@ macro_rules! columns {
 }
 columns!(
     name counter period_us opened_us enrolled_us last_seen_us last_accepted_us vcap_mv reason revoked_us
-    challenges_asked challenges_issued challenges_answered listen_us
+    challenges_asked challenges_issued challenges_answered challenges_expired unanswered_since_us listen_us
 );
 
 impl Node {
@@ -373,18 +329,40 @@ impl Node {
         }
     }
 
-    /// Why the node is late at `now_us`, if it is: a whole expected period and a half went by.
+    /// Why the node is late at `now_us`, if it is: a whole expected period and a half went by since it showed itself,
+    /// or since it was first handed a challenge that it has not answered. HELLO is not signed: that something says it
+    /// in the node's name is no proof that the node lives.
     pub fn late(&self, now_us: u64) -> Option<Value> {
         // A node that was revoked is expected by nobody.
         let period_us = self.period_us.filter(|_| self.revoked_us.is_none())?;
+        let allowed_us = period_us.saturating_add(period_us / 2);
         let since_us = self.last_seen_us.or(self.enrolled_us).unwrap_or(self.opened_us);
-        let silent_us = now_us.saturating_sub(since_us);
-        if silent_us <= period_us.saturating_add(period_us / 2) {
-            return None;
+        let mut silent_us = now_us.saturating_sub(since_us);
+        let mut why = self.why_silent(silent_us);
+        if silent_us <= allowed_us {
+            silent_us = now_us.saturating_sub(self.unanswered_since_us?);
+            if silent_us <= allowed_us {
+                return None;
+            }
+            why = format!(
+                "it shows itself, or somebody does in its name, and has answered no challenge for {}",
+                duration(silent_us)
+            );
         }
         let expected = format!("it is expected every {}", duration(period_us));
+        Some(json!({
+            "node_id": self.node_id.to_string(),
+            "name": self.name,
+            "last_seen_us": self.last_seen_us,
+            "period_us": period_us,
+            "late_by_us": silent_us - period_us,
+            "why": format!("{why}; {expected}"),
+        }))
+    }
+
+    fn why_silent(&self, silent_us: u64) -> String {
         let silent = duration(silent_us);
-        let why = match (&self.key, self.last_seen_us, self.reason.as_deref()) {
+        match (&self.key, self.last_seen_us, self.reason.as_deref()) {
             (None, ..) => format!("enrolment is open for {silent} and it has not enrolled"),
             (_, None, _) => format!("it has never shown itself since it was enrolled {silent} ago"),
             (_, _, Some("low")) => {
@@ -395,15 +373,7 @@ impl Node {
                 format!("it restarted {silent} ago and has not been ready since")
             }
             _ => format!("it has been silent for {silent} after it last was in order"),
-        };
-        Some(json!({
-            "node_id": self.node_id.to_string(),
-            "name": self.name,
-            "last_seen_us": self.last_seen_us,
-            "period_us": period_us,
-            "late_by_us": silent_us - period_us,
-            "why": format!("{why}; {expected}"),
-        }))
+        }
     }
 
     /// The node as JSON, with the counts of its challenges and verdicts.
@@ -427,12 +397,8 @@ impl Node {
             "vcap_v": self.vcap_mv.map(|mv| f64::from(mv) / 1e3),
             "reason": self.reason,
             "listen_us": self.listen_us,
-            "challenges": challenge_counts(
-                self.challenges_asked,
-                self.challenges_issued,
-                self.challenges_answered,
-                challenges_out(db, Some(self.node_id), now_us)?,
-            ),
+            "unanswered_since_us": self.unanswered_since_us,
+            "challenges": challenges::Counts::of(db, self, now_us)?.to_json(),
             "verdicts": verdict_counts(db, Some(self.node_id), None)?,
             "late": self.late(now_us),
         }))
@@ -448,51 +414,6 @@ pub fn duration(us: u64) -> String {
         _ if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
         _ => format!("{:.1} d", s / 86_400.0),
     }
-}
-
-/// Challenges that were handed out, not answered, and can still be.
-fn challenges_out(db: &Connection, node_id: Option<NodeId>, now_us: u64) -> rusqlite::Result<i64> {
-    let of_node = if node_id.is_some() { "node_id = ?2" } else { "?2 IS NULL" };
-    let sql = format!(
-        "SELECT count(*) FROM challenges WHERE issued_us IS NOT NULL AND answered_us IS NULL
-         AND expires_us >= ?1 AND {of_node}"
-    );
-    db.prepare_cached(&sql)?.query_row(params![now_us, node_id.map(|n| n.0)], |r| r.get(0))
-}
-
-fn challenge_counts(asked: i64, issued: i64, answered: i64, out: i64) -> Value {
-    json!({"asked": asked, "queued": asked - issued, "issued": out, "answered": answered,
-           "expired": issued - answered - out})
-}
-
-/// Nodes that listen and have a challenge out or waiting: who, how often it listens, and from when on the
-/// challenge may be handed out.
-pub fn due(db: &Connection, now_us: u64, limit: u32) -> rusqlite::Result<Vec<Value>> {
-    let sql = "SELECT node_id, listen_us, coalesce(
-            (SELECT min(issued_us) FROM challenges WHERE challenges.node_id = nodes.node_id
-             AND issued_us IS NOT NULL AND answered_us IS NULL AND expires_us >= ?1),
-            (SELECT min(not_before_us) FROM challenges WHERE challenges.node_id = nodes.node_id
-             AND issued_us IS NULL)) AS due_us
-        FROM nodes WHERE listen_us IS NOT NULL AND suite IS NOT NULL AND revoked_us IS NULL
-        AND due_us IS NOT NULL ORDER BY due_us, node_id LIMIT ?2";
-    let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![now_us, limit], |r| {
-        Ok(json!({
-            "node_id": NodeId(r.get(0)?).to_string(),
-            "listen_us": r.get::<_, u64>(1)?,
-            "due_us": r.get::<_, u64>(2)?,
-        }))
-    })?;
-    rows.collect()
-}
-
-/// How many challenges of all nodes there are in each state.
-pub fn all_challenges(db: &Connection, now_us: u64) -> rusqlite::Result<Value> {
-    let sql = "SELECT coalesce(sum(challenges_asked), 0), coalesce(sum(challenges_issued), 0),
-        coalesce(sum(challenges_answered), 0) FROM nodes";
-    let out = challenges_out(db, None, now_us)?;
-    db.prepare_cached(sql)?
-        .query_row([], |r| Ok(challenge_counts(r.get(0)?, r.get(1)?, r.get(2)?, out)))
 }
 
 /// How often each verdict was given, by its name: to one node, or to all; `kind` is an event's.
@@ -554,7 +475,7 @@ pub struct Event<'a> {
 }
 
 /// Adds to the log and to the counts.
-pub fn append(db: &Connection, event: Event<'_>, detail: &Value) -> rusqlite::Result<()> {
+pub fn append(db: &Connection, event: Event<'_>, detail: Value) -> rusqlite::Result<()> {
     let Event { time_us, node_id, kind, verdict, repeatable } = event;
     let verdict = verdict.map(VerdictCode::code);
     // Unknown nodes share their counts: who invents identifiers must not fill a table with them.
@@ -568,19 +489,72 @@ pub fn append(db: &Connection, event: Event<'_>, detail: &Value) -> rusqlite::Re
             count.execute(params![whose, kind, verdict])?;
         }
     }
-    if repeatable {
-        let sql = "INSERT INTO bursts VALUES (?1, ?2, ?3, ?4, 1, ?5)
+    let row = Row { time_us, node_id: Some(&node_id.0), kind, verdict };
+    if repeatable { sometimes(db, row, whose, detail) } else { always(db, row, detail) }
+}
+
+/// Adds what concerns no node: who did what to tokens, and who was refused.
+pub fn audit(
+    db: &Connection,
+    time_us: u64,
+    kind: &str,
+    repeatable: bool,
+    detail: Value,
+) -> rusqlite::Result<()> {
+    let row = Row { time_us, node_id: None, kind, verdict: None };
+    if repeatable { sometimes(db, row, &[], detail) } else { always(db, row, detail) }
+}
+
+/// A row of the log, but for its detail.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    time_us: u64,
+    node_id: Option<&'a [u8]>,
+    kind: &'a str,
+    verdict: Option<u8>,
+}
+
+fn always(db: &Connection, row: Row<'_>, mut detail: Value) -> rusqlite::Result<()> {
+    origin::present().sign(&mut detail);
+    insert(db, row.time_us, row.node_id, row.kind, row.verdict, &detail.to_string())
+}
+
+/// A row if the minute has room for it; in any case it is counted.
+fn sometimes(
+    db: &Connection,
+    row: Row<'_>,
+    whose: &[u8],
+    mut detail: Value,
+) -> rusqlite::Result<()> {
+    let Row { time_us, node_id, kind, verdict } = row;
+    let origin = origin::present();
+    origin.sign(&mut detail);
+    let detail = detail.to_string();
+    let minute = time_us / MINUTE_US;
+    {
+        let sql = "INSERT INTO bursts VALUES (?1, ?2, ?3, ?4, 1, ?5, 0)
             ON CONFLICT DO UPDATE SET count = count + 1, last_us = max(last_us, ?5)
-            RETURNING count";
-        let verdict = verdict.map_or(-1, i64::from);
-        let count: i64 = db
-            .prepare_cached(sql)?
-            .query_row(params![time_us / MINUTE_US, whose, kind, verdict, time_us], |r| r.get(0))?;
-        if count > ROWS_A_MINUTE {
+            RETURNING rows";
+        let key = params![minute, whose, kind, verdict.map_or(-1, i64::from), time_us];
+        let rows: i64 = db.prepare_cached(sql)?.query_row(key, |r| r.get(0))?;
+        let bytes = detail.len() + kind.len() + ROW_BYTES;
+        if rows >= ROWS_A_MINUTE || !spend(db, minute, origin.token_id.unwrap_or(0), bytes)? {
             return Ok(());
         }
+        let sql = "UPDATE bursts SET rows = rows + 1
+            WHERE minute = ?1 AND node_id = ?2 AND kind = ?3 AND verdict = ?4";
+        db.prepare_cached(sql)?.execute(&key[..4])?;
     }
-    insert(db, time_us, Some(&node_id.0), kind, verdict, detail)
+    insert(db, time_us, node_id, kind, verdict, &detail)
+}
+
+/// Takes a row from a sender's share of the minute; false if nothing is left of it.
+fn spend(db: &Connection, minute: u64, token_id: i64, bytes: usize) -> rusqlite::Result<bool> {
+    let sql = "INSERT INTO spent VALUES (?1, ?2, ?3)
+        ON CONFLICT DO UPDATE SET bytes = bytes + ?3 WHERE bytes + ?3 <= ?4";
+    let spent =
+        db.prepare_cached(sql)?.execute(params![minute, token_id, bytes, BYTES_A_MINUTE])?;
+    Ok(spent == 1)
 }
 
 fn is_known(db: &Connection, node_id: NodeId) -> rusqlite::Result<bool> {
@@ -593,11 +567,11 @@ fn insert(
     node_id: Option<&[u8]>,
     kind: &str,
     verdict: Option<u8>,
-    detail: &Value,
+    detail: &str,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO events (time_us, node_id, kind, verdict, detail)
         VALUES (?1, ?2, ?3, ?4, ?5)";
-    let values = params![time_us, node_id, kind, verdict, detail.to_string()];
+    let values = params![time_us, node_id, kind, verdict, detail];
     db.prepare_cached(sql)?.execute(values).map(|_| ())
 }
 
@@ -606,26 +580,65 @@ pub const fn minute_of(time_us: u64) -> u64 {
     time_us / MINUTE_US
 }
 
-/// Tells of the minutes before `minute` what the log did not take row by row.
+/// Tells of the minutes before `minute` what the log did not take row by row: in a row for each node, kind and verdict,
+/// and beyond [`MOST_TOLD`] of them in one for all nodes of a kind and verdict.
 pub fn close_minutes(db: &Connection, minute: u64) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM spent WHERE minute < ?1")?.execute([minute])?;
     let sql = "DELETE FROM bursts WHERE minute < ?1
-        RETURNING node_id, kind, verdict, count, last_us, minute";
+        RETURNING node_id, kind, verdict, count - rows, last_us, minute";
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([minute], |r| {
         let node_id: Vec<u8> = r.get(0)?;
-        let kind: String = r.get(1)?;
-        let (verdict, count): (i64, i64) = (r.get(2)?, r.get(3)?);
-        let (last_us, minute): (u64, u64) = (r.get(4)?, r.get(5)?);
-        Ok((node_id, kind, verdict, count - ROWS_A_MINUTE, last_us, minute))
+        let (kind, verdict): (String, i64) = (r.get(1)?, r.get(2)?);
+        let (times, last_us, minute): (i64, u64, u64) = (r.get(3)?, r.get(4)?, r.get(5)?);
+        Ok((node_id, kind, verdict, times, last_us, minute))
     })?;
-    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
-    for (node_id, kind, verdict, times, last_us, minute) in rows.into_iter().filter(|r| r.3 > 0) {
-        let detail = json!({
-            "why": format!("{times} more of this kind within a minute, told in one row"),
-            "times": times, "from_us": minute * MINUTE_US, "to_us": last_us,
-        });
+    let mut merged = BTreeMap::<(u64, String, i64), (i64, u64)>::new();
+    let mut told = 0;
+    for row in rows {
+        let (node_id, kind, verdict, times, last_us, minute) = row?;
+        if times == 0 {
+            continue;
+        }
+        told += 1;
+        if told > MOST_TOLD {
+            let all = merged.entry((minute, kind, verdict)).or_default();
+            *all = (all.0 + times, all.1.max(last_us));
+            continue;
+        }
         let node_id = Some(&node_id[..]).filter(|id| !id.is_empty());
-        insert(db, last_us, node_id, &kind, u8::try_from(verdict).ok(), &detail)?;
+        tell_times(db, node_id, &kind, verdict, (times, minute, last_us))?;
+    }
+    for ((minute, kind, verdict), (times, last_us)) in merged {
+        tell_times(db, None, &kind, verdict, (times, minute, last_us))?;
+    }
+    Ok(())
+}
+
+fn tell_times(
+    db: &Connection,
+    node_id: Option<&[u8]>,
+    kind: &str,
+    verdict: i64,
+    (times, minute, last_us): (i64, u64, u64),
+) -> rusqlite::Result<()> {
+    let detail = json!({
+        "why": format!("{times} more of this kind within a minute, told in one row"),
+        "times": times, "from_us": minute * MINUTE_US, "to_us": last_us,
+    });
+    insert(db, last_us, node_id, kind, u8::try_from(verdict).ok(), &detail.to_string())
+}
+
+/// Ends and tells the intents that are over at `now_us`, a thousand at a time.
+pub fn end_intents(db: &Connection, now_us: u64) -> rusqlite::Result<()> {
+    for (node_id, challenge_id, expires_us, issues) in challenges::end(db, now_us)? {
+        let why = match issues {
+            0 => "the node did not show itself before the intent was over".to_owned(),
+            n => format!("handed out {n} times and not answered before the intent was over"),
+        };
+        let detail =
+            json!({"challenge_id": challenge_id, "intent_expires_us": expires_us, "why": why});
+        insert(db, now_us, Some(&node_id.0), "challenge-expired", None, &detail.to_string())?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, header};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
-use crate::hex;
+use crate::{hex, store};
 
 /// What a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,15 +54,42 @@ pub fn make(db: &Connection, now_us: u64, role: Role, name: &str) -> rusqlite::R
         params![role.name(), name, hash(&token), now_us],
     )?;
     let token_id = db.last_insert_rowid();
+    let detail = json!({"made": token_id, "role": role.name(), "name": name});
+    store::audit(db, now_us, "token-made", false, detail)?;
     Ok(json!({"token_id": token_id, "role": role.name(), "name": name, "token": token}))
 }
 
-/// What the token allows, unless it is unknown or revoked.
-pub fn role_of(db: &Connection, token: &str) -> rusqlite::Result<Option<Role>> {
-    let sql = "SELECT role FROM tokens WHERE hash = ?1 AND revoked_us IS NULL";
-    let role: Option<String> =
-        db.prepare_cached(sql)?.query_row([hash(token)], |r| r.get(0)).optional()?;
-    Ok(role.as_deref().and_then(Role::from_name))
+/// Who shows a token.
+#[derive(Clone, Copy, Debug)]
+pub struct Bearer {
+    /// The token's number.
+    pub token_id: i64,
+    /// What it allows.
+    pub role: Role,
+    /// It was never used before.
+    pub first: bool,
+}
+
+/// Whose token this is, unless it is unknown or revoked.
+pub fn bearer_of(db: &Connection, token: &str) -> rusqlite::Result<Option<Bearer>> {
+    let sql = "SELECT token_id, role, first_used_us IS NULL FROM tokens
+        WHERE hash = ?1 AND revoked_us IS NULL";
+    let found: Option<(i64, String, bool)> = db
+        .prepare_cached(sql)?
+        .query_row([hash(token)], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+        .optional()?;
+    Ok(found.and_then(|(token_id, role, first)| {
+        Some(Bearer { token_id, role: Role::from_name(&role)?, first })
+    }))
+}
+
+/// Keeps when a token was used first.
+pub fn used(db: &Connection, now_us: u64, token_id: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE tokens SET first_used_us = ?2 WHERE token_id = ?1 AND first_used_us IS NULL";
+    if db.execute(sql, params![token_id, now_us])? == 1 {
+        store::audit(db, now_us, "token-used", false, json!({"used": token_id}))?;
+    }
+    Ok(())
 }
 
 /// Whether there is a token of this role that holds.
@@ -72,12 +99,14 @@ pub fn any(db: &Connection, role: Role) -> rusqlite::Result<bool> {
 
 /// All tokens ever made, without the tokens.
 pub fn list(db: &Connection) -> rusqlite::Result<Vec<Value>> {
-    let sql = "SELECT token_id, role, name, made_us, revoked_us FROM tokens ORDER BY token_id";
+    let sql = "SELECT token_id, role, name, made_us, revoked_us, first_used_us
+        FROM tokens ORDER BY token_id";
     db.prepare(sql)?
         .query_map([], |r| {
             Ok(json!({"token_id": r.get::<_, i64>(0)?, "role": r.get::<_, String>(1)?,
                       "name": r.get::<_, String>(2)?, "made_us": r.get::<_, u64>(3)?,
-                      "revoked_us": r.get::<_, Option<u64>>(4)?}))
+                      "revoked_us": r.get::<_, Option<u64>>(4)?,
+                      "first_used_us": r.get::<_, Option<u64>>(5)?}))
         })?
         .collect()
 }
@@ -85,7 +114,11 @@ pub fn list(db: &Connection) -> rusqlite::Result<Vec<Value>> {
 /// Ends a token; false if there is none of that number that still holds.
 pub fn revoke(db: &Connection, now_us: u64, token_id: i64) -> rusqlite::Result<bool> {
     let sql = "UPDATE tokens SET revoked_us = ?2 WHERE token_id = ?1 AND revoked_us IS NULL";
-    Ok(db.execute(sql, params![token_id, now_us])? == 1)
+    let ended = db.execute(sql, params![token_id, now_us])? == 1;
+    if ended {
+        store::audit(db, now_us, "token-ended", false, json!({"ended": token_id}))?;
+    }
+    Ok(ended)
 }
 
 /// The token that a request carries: `Bearer`, or the password of `Basic`, which browsers ask for.

@@ -198,6 +198,7 @@ impl Desk<'_> {
             if store::minute_of(now_us) != self.minute {
                 self.minute = store::minute_of(now_us);
                 store::close_minutes(&tx, self.minute)?;
+                store::end_intents(&tx, now_us)?;
             }
             tx.prepare_cached("SAVEPOINT job")?.execute([])?;
             let outcome = job.work(&tx, now_us);

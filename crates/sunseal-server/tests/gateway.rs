@@ -79,6 +79,7 @@ async fn a_node_of_every_suite_is_verified_over_the_air_and_wireshark_reads_it()
         let challenge = challenge_in(radio.say(&node.hello()));
         let response = node.response(challenge, 4);
         assert_eq!(verdict_of(radio.say(&response)), (VerdictCode::Accepted, 4));
+        radio.time_us += 10_000_001;
         assert_eq!(verdict_of(radio.say(&response)), (VerdictCode::ReplayedCounter, 4));
         assert_eq!(verdict_of(radio.say(&node.report(b"21 C", 5))), (VerdictCode::Accepted, 5));
     }
@@ -342,7 +343,9 @@ async fn fragments_may_come_twice_in_any_order_and_between_others() {
     accepted(&radio.packet(&ours[1], true), 3);
     accepted_from(&other_radio.packet(&from(theirs[1].clone(), 0x2b), true), 0x2b);
 
-    // A whole message again, byte for byte: a replay, whoever sends it, and told as one.
+    // A whole message again, byte for byte, later than another gateway would: a replay, whoever sends it, and told as one.
+    radio.time_us += 11_000_000;
+    other_radio.time_us += 11_000_000;
     assert_eq!(other_radio.packet(&ours[0], true), nothing);
     let again = verdict_of(heard(&other_radio.packet(&ours[1], true)));
     assert_eq!(again, (VerdictCode::ReplayedCounter, 3));
@@ -456,4 +459,83 @@ fn the_airtime_of_a_full_packet_fits_the_data_rate() {
     // 61 bytes of frame, 11 around it, 8 bits each at 250 kBd.
     assert_eq!(airtime_us(61), (61 + 11) * 8 * 4);
     assert_eq!(Kind::Enrol.max_fragments(), 3);
+}
+
+/// Two gateways hear one frame: both answer with one verdict, and the node is blamed for nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frame_that_two_gateways_heard_is_judged_once() {
+    let (server, mut client, node) = enrolled("two-ears", &[], Suite::EcdsaP256Sha256).await;
+    let gateways = [(); 2].map(|()| Running::gateway(&server.address, &[]));
+    let mut radios = gateways.each_ref().map(Radio::new);
+    client.ask(&node).await;
+    let challenge = challenge_in(radios[0].say(&node.hello()));
+    assert_eq!(challenge_in(radios[1].say(&node.hello())), challenge);
+    let mut forged = node.report(b"forged", 9);
+    if let Message::Report(report) = &mut forged {
+        report.counter = 10;
+    }
+    let heard = [
+        (node.response(challenge, 1), VerdictCode::Accepted, 1),
+        (node.report(b"heard twice", 2), VerdictCode::Accepted, 2),
+        (forged, VerdictCode::BadSignature, 10),
+        (node.report(b"heard thrice", 2), VerdictCode::ReplayedCounter, 2),
+    ];
+    for (message, verdict, counter) in &heard {
+        for radio in &mut radios {
+            assert_eq!(verdict_of(radio.say(message)), (*verdict, *counter));
+        }
+    }
+    let counted = json!({"accepted": 3, "bad-signature": 1, "replayed-counter": 1});
+    assert_eq!(client.node(&node).await["verdicts"], counted);
+    let told = client.get("/v1/events").await;
+    let told = told["events"].as_array().unwrap().iter().filter(|e| e["kind"] == "duplicate");
+    let told: Vec<_> = told
+        .map(|e| [&e["detail"]["of"], &e["detail"]["first_verdict"]].map(|v| v.as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["response", "accepted"],
+        ["report", "accepted"],
+        ["report", "bad-signature"],
+        ["report", "replayed-counter"],
+    ];
+    assert_eq!(told, expected);
+    // What comes later is a replay.
+    client.time_us += 30_000_000;
+    assert_eq!(crate::common::verdict(&client.send(&heard[1].0).await), 3);
+}
+
+/// Sockets that say nothing, more than there are places, keep nobody out; and who has spoken keeps his place before them.
+#[tokio::test(flavor = "multi_thread")]
+async fn silent_radios_silence_no_gateway() {
+    let (server, client, node) = enrolled("silent", &[], Suite::EcdsaP256Sha256).await;
+    let gateway = Running::gateway(&server.address, &[]);
+    let mut early = Radio::new(&gateway);
+    assert_eq!(verdict_of(early.say(&node.report(b"before", 1))), (VerdictCode::Accepted, 1));
+    let silent: Vec<_> = (0..2 * sunseal_server::gateway::MAX_CONNECTIONS)
+        .map(|_| TcpStream::connect(&gateway.address).unwrap())
+        .collect();
+    let mut late = Radio::new(&gateway);
+    late.time_us = early.time_us + 1_000_000;
+    assert_eq!(verdict_of(late.say(&node.report(b"behind them", 2))), (VerdictCode::Accepted, 2));
+    early.time_us = late.time_us + 1_000_000;
+    assert_eq!(verdict_of(early.say(&node.report(b"still there", 3))), (VerdictCode::Accepted, 3));
+    let told = gateway.tells("radio", 60);
+    assert!(told[0]["why"].as_str().unwrap().contains("silent for longest"), "{}", told[0]);
+    drop(silent);
+    assert_eq!(client.node(&node).await["counter"], 3);
+}
+
+/// Who begins a message and does not end it is hung up, and nobody waits for him.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_does_not_come_whole_ends_its_radio_alone() {
+    let (server, _client, node) = enrolled("half", &[], Suite::EcdsaP256Sha256).await;
+    let gateway = Running::gateway(&server.address, &[]);
+    let mut half = TcpStream::connect(&gateway.address).unwrap();
+    half.write_all(&[0, 40, 1]).unwrap();
+    let mut radio = Radio::new(&gateway);
+    assert_eq!(verdict_of(radio.say(&node.report(b"whole", 1))), (VerdictCode::Accepted, 1));
+    half.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    assert_eq!(half.read(&mut [0; 1]).unwrap(), 0, "hung up");
+    let why = gateway.tells("radio", 1)[0]["why"].clone();
+    assert!(why.as_str().unwrap().contains("did not come whole within 10 s"), "{why}");
 }

@@ -15,11 +15,14 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use sunseal_link::{Hello, Message, NodeId, Reason, Report, Suite, VerdictCode};
+use sunseal_link::{Hello, Kind, Message, NodeId, Reason, Report, Suite, VerdictCode};
 use sunseal_server::api::{self, App, Settings};
 use sunseal_server::clock::Clock;
-use sunseal_server::judge::{self, MAX_QUEUED, Rules, Welcome};
-use sunseal_server::store::{self, ROWS_A_MINUTE};
+use sunseal_server::judge::{self, Intent, MAX_QUEUED, Rules, Welcome};
+use sunseal_server::store::challenges::Counts;
+use sunseal_server::store::origin::{self, Origin};
+use sunseal_server::store::pruning;
+use sunseal_server::store::{self, BYTES_A_MINUTE, Event, ROWS_A_MINUTE};
 
 const MINUTE_US: u64 = 60_000_000;
 
@@ -38,8 +41,8 @@ fn rows(db: &Connection, sql: &str) -> Vec<String> {
 const RECOUNT: &str = "WITH told AS (
         SELECT node_id, kind, verdict, coalesce(detail ->> 'times', 1) AS times FROM events
             WHERE verdict IS NOT NULL
-        UNION ALL SELECT nullif(node_id, x''), kind, verdict, count - 20 FROM bursts
-            WHERE verdict >= 0 AND count > 20)
+        UNION ALL SELECT nullif(node_id, x''), kind, verdict, count - rows FROM bursts
+            WHERE verdict >= 0 AND count > rows)
     SELECT x'' AS node_id, kind, verdict, sum(times) FROM told GROUP BY kind, verdict
     UNION ALL SELECT node_id, kind, verdict, sum(times) FROM told JOIN nodes USING (node_id)
         GROUP BY node_id, kind, verdict ORDER BY 1, 2, 3";
@@ -60,7 +63,6 @@ fn of_version_1(path: &Path) -> Connection {
 
 #[tokio::test]
 async fn a_file_of_version_1_is_brought_up_to_date_and_kept() {
-    assert_eq!(ROWS_A_MINUTE, 20, "RECOUNT says 20");
     let folder = folder("migration");
     let path = folder.join("s.db");
     let old = of_version_1(&path);
@@ -95,14 +97,16 @@ async fn a_file_of_version_1_is_brought_up_to_date_and_kept() {
     assert_eq!(summary["accepted_by_security_bits"], json!({"128": 3}));
     assert_eq!(summary["challenges"]["queued"], 2);
     let said = client.get("/v1/events").await;
-    assert_eq!(said["events"].as_array().unwrap().len(), 9);
+    // Nine of before, two tokens made and one used.
+    assert_eq!(said["events"].as_array().unwrap().len(), 12);
     assert_eq!(server.signal("-INT"), Some(0));
 
     let kept = Connection::open(&copy).unwrap();
     assert_eq!(rows(&kept, "PRAGMA user_version"), ["Integer(1)"]);
     assert_eq!(everything(&kept), before);
     let new = Connection::open(&path).unwrap();
-    assert_eq!(rows(&new, "PRAGMA user_version"), ["Integer(3)"]);
+    let version = format!("Integer({})", store::SCHEMA_VERSION);
+    assert_eq!(rows(&new, "PRAGMA user_version"), [version]);
     assert_eq!(rows(&new, RECOUNT), rows(&new, COUNTS));
 }
 
@@ -151,7 +155,7 @@ fn a_flood_of_replays_costs_twenty_rows_a_minute_and_is_counted_to_the_last() {
     let tx = db.transaction().unwrap();
     for i in 0..flood {
         // Over three minutes, and every tenth from somebody who makes up identifiers.
-        let now_us = i * 3 * MINUTE_US / flood;
+        let now_us = MINUTE_US + i * 3 * MINUTE_US / flood;
         store::close_minutes(&tx, store::minute_of(now_us)).unwrap();
         if i % 10 == 0 {
             let stranger = Report { node_id: NodeId(i.to_be_bytes()), ..report };
@@ -161,7 +165,7 @@ fn a_flood_of_replays_costs_twenty_rows_a_minute_and_is_counted_to_the_last() {
             assert_eq!(judged(&tx, now_us, &first), VerdictCode::ReplayedCounter);
         }
     }
-    store::close_minutes(&tx, 3).unwrap();
+    store::close_minutes(&tx, 4).unwrap();
     tx.commit().unwrap();
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     assert!(size() - before < 100_000, "{} bytes for the flood", size() - before);
@@ -209,7 +213,7 @@ fn who_does_not_listen_or_has_no_key_is_not_called() {
         assert!(matches!(judge::hello(&db, 2, &Rules::default(), &said).unwrap(), Welcome::Idle));
     };
     for id in [node.id, bare.id] {
-        judge::queue(&db, 1, id, None).unwrap().unwrap();
+        judge::queue(&db, 1, id, Intent::default()).unwrap().unwrap();
         assert!(matches!(called(id), Welcome::Idle));
         listens(id);
     }
@@ -224,7 +228,7 @@ fn what_is_accepted_has_a_row_each() {
     let node = enrolled(&db, 1);
     for counter in 1..=2 * ROWS_A_MINUTE as u32 {
         assert_eq!(judged(&db, 1, &node.report(b"", counter)), VerdictCode::Accepted);
-        judge::queue(&db, 1, node.id, None).unwrap().unwrap();
+        judge::queue(&db, 1, node.id, Intent::default()).unwrap().unwrap();
     }
     let sql = "SELECT kind, count(*) FROM events GROUP BY kind ORDER BY kind";
     let each = 2 * ROWS_A_MINUTE;
@@ -252,16 +256,16 @@ fn ten_thousand_challenges_wait_for_a_node_and_no_more() {
     let node = enrolled(&db, 1);
     db.execute_batch("BEGIN").unwrap();
     for i in 0..MAX_QUEUED {
-        assert!(judge::queue(&db, 1, node.id, None).unwrap().is_ok(), "number {i}");
+        assert!(judge::queue(&db, 1, node.id, Intent::default()).unwrap().is_ok(), "number {i}");
     }
     assert_eq!(MAX_QUEUED, 10_000);
-    let refused = judge::queue(&db, 1, node.id, None).unwrap().unwrap_err();
+    let refused = judge::queue(&db, 1, node.id, Intent::default()).unwrap().unwrap_err();
     assert_eq!(refused.verdict, VerdictCode::NotOpen);
     // One is handed out, and there is room for one.
     let Message::Hello(hello) = node.hello() else { unreachable!() };
     judge::hello(&db, 1, &Rules::default(), &hello).unwrap();
-    assert!(judge::queue(&db, 1, node.id, None).unwrap().is_ok());
-    assert!(judge::queue(&db, 1, node.id, None).unwrap().is_err());
+    assert!(judge::queue(&db, 1, node.id, Intent::default()).unwrap().is_ok());
+    assert!(judge::queue(&db, 1, node.id, Intent::default()).unwrap().is_err());
 }
 
 /// Lists and counts never read the log: they are the same without it, however long it is.
@@ -270,14 +274,15 @@ fn no_question_about_nodes_reads_the_log() {
     let (db, _) = opened("long");
     let node = enrolled(&db, 1);
     for counter in 1..4 {
-        judged(&db, 1, &node.report(b"", counter));
-        judged(&db, 1, &node.report(b"", counter));
+        let report = node.report(b"", counter);
+        judged(&db, 1, &report);
+        judged(&db, MINUTE_US, &report);
     }
     let asked = |db: &Connection| {
         let node = store::Node::find(db, node.id).unwrap().unwrap().to_json(db, 2).unwrap();
         let kinds = [None, Some("report")].map(|k| store::verdict_counts(db, None, k).unwrap());
         let bits = store::accepted_by_security(db).unwrap();
-        json!([node, kinds, store::all_challenges(db, 2).unwrap(), bits])
+        json!([node, kinds, Counts::of_all(db, 2).unwrap().to_json(), bits])
     };
     let before = asked(&db);
     assert_eq!(before[0]["verdicts"], json!({"accepted": 3, "replayed-counter": 3}));
@@ -304,7 +309,8 @@ fn a_signature_checked_beforehand_does_not_vouch_for_another() {
     forged.counter = 2;
     assert_eq!(judged(&Message::Report(forged)), VerdictCode::BadSignature);
     assert_eq!(judged(&good), VerdictCode::Accepted);
-    assert_eq!(judged(&good), VerdictCode::ReplayedCounter);
+    let replay = judge::message(&db, MINUTE_US, &good, Some(&checked)).unwrap().unwrap().verdict;
+    assert_eq!(replay, VerdictCode::ReplayedCounter);
     // The key changes between check and transaction.
     let late = node.report(b"late", 3);
     let checked = judge::foresee(&db, 1, &late).unwrap().unwrap().check();
@@ -323,7 +329,7 @@ async fn an_answer_leaves_after_its_transaction_is_on_disk() {
     let path = folder("power").join("s.db");
     let db = store::open(&path).unwrap();
     let nodes: Vec<Node> = (1..=8).map(|number| enrolled(&db, number)).collect();
-    let settings = Settings { open: true, quiet: true, hosts: vec![] };
+    let settings = Settings { open: true, quiet: true, ..Settings::default() };
     let app = App::new(db, path.clone(), Clock::driven(2), Rules::default(), settings);
     let router = api::router(Arc::clone(&app));
     let callers = nodes.into_iter().map(|node| {
@@ -362,4 +368,192 @@ fn counter_on(disk: &power_cut::Disk, path: &Path, node: &Node, counter: u32) ->
     let node = store::Node::find(&db, node.id).unwrap().unwrap();
     let _: Value = node.to_json(&db, 2).unwrap();
     node.counter.map_or(0, u64::from)
+}
+
+/// HELLO is not signed. Who says one each time that a nonce is over delays answers, and ends no challenge.
+#[test]
+fn forged_hellos_delay_a_queue_and_end_none_of_it() {
+    let (db, _) = opened("forger");
+    let node = enrolled(&db, 1);
+    db.execute("UPDATE nodes SET period_us = 3600000000", []).unwrap();
+    for _ in 0..5 {
+        judge::queue(&db, 1, node.id, Intent::default()).unwrap().unwrap();
+    }
+    let Message::Hello(hello) = node.hello() else { unreachable!() };
+    let said = |now_us| match judge::hello(&db, now_us, &Rules::default(), &hello).unwrap() {
+        Welcome::Challenge(issued) => issued,
+        other => panic!("{other:?}"),
+    };
+    let now = |db: &Connection| store::Node::find(db, node.id).unwrap().unwrap();
+    let mut nonces = std::collections::BTreeSet::new();
+    for forged in 1..=20 {
+        nonces.insert(said(forged * 601_000_000).nonce);
+    }
+    assert_eq!(nonces.len(), 20, "a nonce came twice");
+    let day_us = 86_400_000_000;
+    let late = now(&db).late(20 * 601_000_000).expect("shows itself and answers nothing");
+    assert!(late["why"].as_str().unwrap().contains("has answered no challenge"), "{late}");
+    // The node's own HELLOs, with a forged one before each: the challenge is out already.
+    for (counter, at_us) in (1..).zip((1..=5).map(|day| day * day_us)) {
+        said(at_us - 601_000_000);
+        let issued = said(at_us);
+        let old = node.response((issued.challenge_id, *nonces.first().unwrap()), counter);
+        let wrong = judged(&db, at_us, &old);
+        assert!(matches!(wrong, VerdictCode::BadSignature | VerdictCode::StaleChallenge));
+        let answer = node.response((issued.challenge_id, issued.nonce), counter);
+        assert_eq!(judged(&db, at_us, &answer), VerdictCode::Accepted);
+        assert_eq!(now(&db).late(at_us), None);
+    }
+    let counts = Counts::of(&db, &now(&db), 5 * day_us).unwrap();
+    assert_eq!(counts, Counts { asked: 5, queued: 0, issued: 0, answered: 5, expired: 0 });
+}
+
+/// An answer to the nonce of before is stale, not badly signed; and an intent that is over is told and counted.
+#[test]
+fn a_challenge_comes_back_with_a_fresh_nonce_until_its_intent_is_over() {
+    let (db, _) = opened("intent");
+    let node = enrolled(&db, 1);
+    let fresh_us = Rules::default().freshness_us;
+    let intent = Intent { not_before_us: Some(10), expires_us: Some(3 * fresh_us) };
+    let (id, expires_us) = judge::queue(&db, 1, node.id, intent).unwrap().unwrap();
+    assert_eq!(expires_us, 3 * fresh_us);
+    let refused = Intent { not_before_us: Some(10), expires_us: Some(10) };
+    assert!(judge::queue(&db, 1, node.id, refused).unwrap().is_err());
+    let Message::Hello(hello) = node.hello() else { unreachable!() };
+    let said = |now_us| judge::hello(&db, now_us, &Rules::default(), &hello).unwrap();
+    let Welcome::Challenge(first) = said(20) else { panic!() };
+    let Welcome::Challenge(again) = said(20 + fresh_us) else { panic!() };
+    assert_eq!((first.nonce, first.expires_us), (again.nonce, again.expires_us));
+    let Welcome::Challenge(second) = said(21 + fresh_us) else { panic!() };
+    assert_eq!((second.challenge_id, first.challenge_id), (id, id));
+    assert_ne!(second.nonce, first.nonce);
+    let stale = node.response((id, first.nonce), 1);
+    assert_eq!(judged(&db, 22 + fresh_us, &stale), VerdictCode::StaleChallenge);
+    let checked = judge::foresee(&db, 22 + fresh_us, &stale).unwrap().unwrap().check();
+    let verdict = judge::message(&db, 22 + fresh_us, &stale, Some(&checked)).unwrap().unwrap();
+    assert_eq!(verdict.verdict, VerdictCode::StaleChallenge);
+    let Welcome::Challenge(third) = said(22 + 2 * fresh_us) else { panic!() };
+    assert_eq!(third.expires_us, 3 * fresh_us, "no nonce outlives its intent");
+    assert!(matches!(said(3 * fresh_us + 1), Welcome::Idle));
+    let counts = || {
+        let node = store::Node::find(&db, node.id).unwrap().unwrap();
+        let counts = Counts::of(&db, &node, 3 * fresh_us + 1).unwrap();
+        assert_eq!(counts, Counts::of_all(&db, 3 * fresh_us + 1).unwrap());
+        counts
+    };
+    let over = Counts { asked: 1, queued: 0, issued: 0, answered: 0, expired: 1 };
+    assert_eq!(counts(), over, "before it is swept");
+    store::end_intents(&db, 3 * fresh_us + 1).unwrap();
+    store::end_intents(&db, 3 * fresh_us + 2).unwrap();
+    assert_eq!(counts(), over);
+    let sql = "SELECT detail ->> 'why' FROM events WHERE kind = 'challenge-expired'";
+    let told: Vec<String> =
+        db.prepare(sql).unwrap().query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(told, ["handed out 3 times and not answered before the intent was over"]);
+}
+
+/// Whoever has a gateway's token says what he likes: his share of the log is a megabyte a minute, and his own words in a
+/// row are 64 bytes. Nobody else's rows are missing for it.
+#[test]
+fn a_stolen_gateway_token_fills_no_disk() {
+    let (mut db, path) = opened("stolen");
+    let nodes: Vec<Node> = (1..=100).map(|number| enrolled(&db, number)).collect();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let before = size();
+    let thief = Origin { token_id: Some(2), address: Some([192, 0, 2, 1].into()) };
+    let (body, why) = ([0xab; 8_000], "x".repeat(5_000));
+    let tx = db.transaction().unwrap();
+    let mut said = 0_u64;
+    for node in &nodes {
+        for kind in [Kind::Hello, Kind::Response, Kind::Report, Kind::Enrol] {
+            for _ in 0..2 * ROWS_A_MINUTE {
+                let body = [&node.id.0[..], &body].concat();
+                let malformed = || {
+                    let verdict = VerdictCode::Malformed;
+                    judge::malformed(&tx, 2, kind, node.id, &body, verdict, &why).unwrap()
+                };
+                origin::on_behalf(thief, malformed);
+                said += 1;
+            }
+        }
+    }
+    let honest = Origin { token_id: Some(3), address: None };
+    let strange = Node::new(200, Signer::new(Suite::EcdsaP256Sha256));
+    let report = strange.report(b"0123456789abcdef", 1);
+    assert_eq!(origin::on_behalf(honest, || judged(&tx, 3, &report)), VerdictCode::UnknownNode);
+    tx.commit().unwrap();
+    let told = "SELECT count(*) FROM events WHERE detail ->> 'token_id' = ";
+    let sum = "SELECT sum(length(detail) + length(kind) + 64) FROM events WHERE detail ->> 'token_id' = 2";
+    let share: usize = db.query_row(sum, [], |r| r.get(0)).unwrap();
+    assert!((BYTES_A_MINUTE - 400..=BYTES_A_MINUTE).contains(&share), "{share} bytes");
+    assert_eq!(rows(&db, &format!("{told} 3")), ["Integer(1)"]);
+    let row = "SELECT max(length(detail ->> 'why') + length(detail ->> 'body')) FROM events
+        WHERE detail ->> 'token_id' = 2";
+    assert_eq!(rows(&db, row), ["Integer(64)"]);
+    store::close_minutes(&db, 1).unwrap();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    assert!(size() - before < 1_700_000, "{} bytes for the flood", size() - before);
+    // To the last: what had no row is told in one.
+    let sql = "SELECT sum(coalesce(detail ->> 'times', 1)) FROM events WHERE verdict = 7";
+    assert_eq!(db.query_row(sql, [], |r| r.get::<_, u64>(0)).unwrap(), said);
+    assert_eq!(rows(&db, RECOUNT), rows(&db, COUNTS));
+    assert_eq!(rows(&db, "SELECT count(*) FROM spent"), ["Integer(0)"]);
+}
+
+#[test]
+fn the_log_is_cut_at_its_oldest_end_and_nowhere_else() {
+    let (db, path) = opened("pruned");
+    let node = enrolled(&db, 1);
+    db.execute_batch("BEGIN").unwrap();
+    for counter in 1..=5_000_u64 {
+        let event = Event {
+            time_us: counter * 1_000,
+            node_id: node.id,
+            kind: "report",
+            verdict: Some(VerdictCode::Accepted),
+            repeatable: false,
+        };
+        store::append(&db, event, json!({"counter": counter, "data": "00".repeat(100)})).unwrap();
+    }
+    db.execute_batch("COMMIT").unwrap();
+    let refused = |sql: &str| db.execute(sql, []).unwrap_err().to_string();
+    assert!(refused("DELETE FROM events WHERE event_id = 9").contains("oldest end alone"));
+    assert!(refused("UPDATE events SET detail = ''").contains("only grows"));
+    assert_eq!(
+        pruning::mark(&db, 9_000_000, 4_000_000).unwrap(),
+        4_001,
+        "reports, and who enrolled"
+    );
+    assert!(refused("DELETE FROM events WHERE time_us >= 4000000").contains("oldest end alone"));
+    assert!(refused("UPDATE pruned SET to_event = 0").contains("gone"));
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let before = size();
+    let mut transactions = 0;
+    while pruning::cut(&db).unwrap() {
+        transactions += 1;
+    }
+    assert_eq!(transactions, 3);
+    pruning::shrink(&db).unwrap();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    assert!(size() < before / 2, "{} of {before} bytes are left", size());
+    let left = "SELECT min(time_us), count(*) FROM events WHERE kind = 'report'";
+    assert_eq!(rows(&db, left), ["Integer(4000000) Integer(1001)"]);
+    let told = "SELECT detail ->> 'rows' FROM events WHERE kind = 'pruned'";
+    assert_eq!(rows(&db, told), ["Integer(4001)"]);
+    assert_eq!(pruning::mark(&db, 9_000_000, 4_000_000).unwrap(), 0);
+    // Counts stand beside the log.
+    assert_eq!(rows(&db, "SELECT count FROM counts WHERE node_id <> x''"), ["Integer(5000)"]);
+    drop(db);
+    let pruned = ends(&["prune", "--db", path.to_str().unwrap(), "--keep-days", "1"]);
+    assert_eq!(String::from_utf8(pruned.stdout).unwrap(), "{\"pruned\":1002}\n");
+    refused_program(&path);
+}
+
+fn refused_program(path: &Path) {
+    let other = path.with_file_name("none.db");
+    let arguments = ["prune", "--db", other.to_str().unwrap(), "--keep-days", "1"];
+    refused(&arguments, &["there is no database", "none.db"]);
+    assert!(!other.exists());
 }

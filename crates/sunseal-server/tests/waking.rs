@@ -268,3 +268,89 @@ async fn the_list_of_the_due_is_for_gateways_and_is_waited_for() {
     assert_eq!(later.get("/v1/due").await["due"], json!([]));
     assert_eq!(later.post(&node.path("wake"), json!({})).await.0, 409);
 }
+
+/// A thousand sleeping nodes with a challenge stand in front of nobody: pages reach everybody, and a gateway asks for its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn sleeping_nodes_hide_nobody_who_is_due() {
+    let Scene { _server, client, node, mut radio, gateway: _gateway } =
+        scene("wake-hidden", &[]).await;
+    let key = sunseal_server::hex::encode(&node.signer.public_key());
+    for number in 0..1_100_u64 {
+        let id = format!("{number:016x}");
+        let body = json!({"node_id": id, "suite": 1, "public_key": key});
+        assert_eq!(client.post("/v1/nodes", body).await.0, 201);
+        let hello = json!({"counter": 0, "vcap_mv": 2700, "reason": "ready", "listen_ms": 2000});
+        assert_eq!(client.post(&format!("/v1/nodes/{id}/hello"), hello).await.0, 200);
+        assert_eq!(client.post(&format!("/v1/nodes/{id}/challenges"), json!({})).await.0, 201);
+    }
+    radio.say(2 * SECOND_US, &hello(&node, Reason::Ready, 1000));
+    queue(&client, &node, 10 * SECOND_US).await;
+    let (mut seen, mut page, mut pages) = (Vec::new(), String::new(), 0);
+    loop {
+        let said = client.get(&format!("/v1/due?{page}")).await;
+        assert!(said.to_string().len() <= 50_000);
+        seen.extend(said["due"].as_array().unwrap().iter().map(|d| d["node_id"].clone()));
+        pages += 1;
+        match said["next_page"].as_str() {
+            Some(next) => page = format!("page={next}"),
+            None => break,
+        }
+    }
+    assert_eq!((seen.len(), pages), (1_101, 3));
+    assert!(seen.contains(&json!(node.id.to_string())));
+    let named = client.get(&format!("/v1/due?nodes={},00000000000000ff", node.id)).await;
+    let named: Vec<_> = named["due"].as_array().unwrap().iter().map(|d| &d["node_id"]).collect();
+    assert_eq!(named, [&json!(node.id.to_string()), &json!("00000000000000ff")]);
+    for wrong in
+        ["nodes=12", "limit=501", "page=xyz", "nodes=00000000000000ff&page=00000000000000ff"]
+    {
+        assert_eq!(client.try_get(&format!("/v1/due?{wrong}")).await.0, 400, "{wrong}");
+    }
+    // The gateway's node is called, whoever else sleeps.
+    radio.say(3 * SECOND_US, &hello(&node, Reason::Ready, 1000));
+    let (train, _) = radio.called(10 * SECOND_US + 400_000);
+    assert_eq!(train.start_us, 10 * SECOND_US);
+}
+
+/// Hundreds of gateways wait in one process; each hears of its own nodes, and others are served meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn gateways_that_wait_take_nobodys_place() {
+    let (server, client, node) = enrolled("many-wait", &[], Suite::EcdsaP256Sha256).await;
+    let waits = |number: usize| {
+        let id = if number == 7 { node.id.to_string() } else { format!("{number:016x}") };
+        let token = &server.tokens.gateway;
+        let head = format!(
+            "GET /v1/due?after=0&wait_s=25&nodes={id} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        stream
+    };
+    let mut waiting: Vec<_> = (0..400).map(waits).collect();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let said = |stream: &mut std::net::TcpStream| {
+        let mut text = [0; 4096];
+        let count = std::io::Read::read(stream, &mut text).ok()?;
+        Some(String::from_utf8_lossy(&text[..count]).into_owned())
+    };
+    assert!(waiting.iter_mut().all(|stream| said(stream).is_none()), "all wait");
+    let asked = Instant::now();
+    let fields = json!({"counter": 0, "vcap_mv": 2700, "reason": "ready", "listen_ms": 2000});
+    assert_eq!(client.post(&node.path("hello"), fields).await.0, 200);
+    queue(&client, &node, 0).await;
+    let answer = loop {
+        if let Some(answer) = said(&mut waiting[7]) {
+            break answer;
+        }
+        assert!(asked.elapsed() < Duration::from_secs(5), "nobody is told");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.contains(&node.id.to_string()),
+        "{answer}"
+    );
+    let told = waiting.iter_mut().enumerate().filter(|(number, _)| *number != 7);
+    let told = told.filter_map(|(_, stream)| said(stream)).count();
+    assert_eq!(told, 0, "others were woken up for a node that is not theirs");
+}

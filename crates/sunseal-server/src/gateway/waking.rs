@@ -144,27 +144,37 @@ impl Ears {
 impl Gateway {
     /// After a message that the server has answered: may its sender be called, and is there something to ask it?
     pub(super) async fn listens(&self, time_us: u64, errand: &Errand, refused: bool) {
-        let can_be_called = {
+        let (can_be_called, is_new) = {
             let mut state = self.state();
             let ears = &mut state.ears;
+            let known = ears.by_address.get(&errand.src).map(|ear| ear.node_id);
             if refused && errand.kind == Kind::Hello {
                 ears.by_address.remove(&errand.src);
             }
-            !refused && ears.hear(time_us, errand.src, errand.kind, &errand.body)
+            let can = !refused && ears.hear(time_us, errand.src, errand.kind, &errand.body);
+            (can, known != ears.by_address.get(&errand.src).map(|ear| ear.node_id))
         };
         if can_be_called {
-            self.news.notify_one();
-            self.ask("/v1/due", Some(time_us)).await;
+            if is_new {
+                self.news.notify_one();
+            }
+            self.ask("", Some(time_us)).await;
         }
     }
 
     /// Asks the server for its list; false if that failed.
-    async fn ask(&self, path: &str, time_us: Option<u64>) -> bool {
-        let question = {
+    async fn ask(&self, wait: &str, time_us: Option<u64>) -> bool {
+        let (question, path) = {
             let ears = &mut self.state().ears;
             ears.asked += 1;
-            ears.asked
+            // Those that can be called from here, and no others: the server may have a million.
+            let ids: Vec<_> = ears.by_address.values().map(|ear| ear.node_id.to_string()).collect();
+            if ids.is_empty() {
+                return true;
+            }
+            (ears.asked, format!("/v1/due?{wait}nodes={}", ids.join(",")))
         };
+        let path = path.as_str();
         match self.options.server.request(Method::GET, path, time_us, None).await {
             Ok((200, answer)) => {
                 self.state().ears.learn(question, &answer, time_us);
@@ -193,7 +203,13 @@ impl Gateway {
                 continue;
             }
             let after = version.map_or(String::new(), |v| format!("after={v}&"));
-            if !self.ask(&format!("/v1/due?{after}wait_s={WAIT_S}"), None).await {
+            // A node that begins to listen meanwhile has news of its own: the question is asked anew.
+            let wait = format!("{after}wait_s={WAIT_S}&");
+            let asked = tokio::select! {
+                asked = self.ask(&wait, None) => asked,
+                () = self.news.notified() => true,
+            };
+            if !asked {
                 tokio::time::sleep(RETRY).await;
             }
         }
@@ -216,7 +232,7 @@ impl Gateway {
             if let Some(ear) = self.state().ears.by_address.get_mut(&src) {
                 (ear.due_us, ear.not_before_us) = (None, to_us);
             }
-            self.ask("/v1/due", Some(from_us)).await;
+            self.ask("", Some(from_us)).await;
             return None;
         };
         let mut state = self.state();

@@ -37,7 +37,7 @@ pub fn program() -> Command {
     Command::new(named.unwrap_or_else(|| env!("CARGO_BIN_EXE_sunseal-server").into()))
 }
 
-/// The tokens of a server: told at its first start, kept beside its database by the tests.
+/// The tokens of a server: in a file at its first start, kept beside its database by the tests.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     pub operator: String,
@@ -89,8 +89,10 @@ impl Running {
             child.stderr.take().unwrap().read_to_string(&mut why).unwrap();
             panic!("`{line}` is not the line that was promised ({e}): {why}")
         });
-        let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
-        let address = text("listening");
+        let address = said["listening"].as_str().unwrap().to_owned();
+        let first = said["tokens_file"].as_str().map(|file| std::fs::read_to_string(file).unwrap());
+        let first: Value = serde_json::from_str(first.as_deref().unwrap_or("{}")).unwrap();
+        let text = |key: &str| first[key].as_str().unwrap_or_default().to_owned();
         let tokens = Tokens { operator: text("operator_token"), gateway: text("gateway_token") };
         let line = said;
         // Read on, lest a full pipe stop the program.

@@ -22,8 +22,10 @@ async fn what_was_answered_survives_a_kill() {
     assert_eq!(server.signal("-KILL"), None);
 
     let server = Running::server(&db, &[]);
-    let client = Client::new(&server);
+    let mut client = Client::new(&server);
     assert_eq!(client.get("/v1/events").await, before);
+    assert_eq!(verdict(&client.send(&first).await), 0, "another gateway's, and known as such");
+    client.time_us += 10_000_001;
     assert_eq!(verdict(&client.send(&first).await), 3, "the replay is known after the restart");
     assert_eq!(verdict(&client.send(&node.response(pending, 2)).await), 0);
 
@@ -32,7 +34,7 @@ async fn what_was_answered_survives_a_kill() {
     assert!(!db.with_extension("db-wal").exists());
     let kept = rusqlite::Connection::open(&db).unwrap();
     let change = kept.execute("DELETE FROM events", []).unwrap_err().to_string();
-    assert_eq!(change, "the event log only grows");
+    assert_eq!(change, "the event log is cut at its oldest end alone");
     let change = kept.execute("UPDATE events SET verdict = 0", []).unwrap_err().to_string();
     assert_eq!(change, "the event log only grows");
 }
@@ -68,8 +70,10 @@ async fn a_kill_in_the_middle_takes_nothing_back() {
         }
         assert_eq!(victim.await.unwrap(), None);
         server = Running::server(&db, &[]);
-        let client = Client::new(&server);
+        let mut client = Client::new(&server);
         let kept = client.node(&node).await["counter"].as_u64();
+        // Later than another gateway would hand them in.
+        client.time_us += 20_000_000 * (round + 1);
         // Everything answered, and at most the one that was on its way.
         assert!(kept == answered || kept == Some(u64::from(next)), "{kept:?} {answered:?} {next}");
         if let Some(last) = kept {
@@ -145,9 +149,12 @@ fn a_database_that_cannot_be_used_is_told_and_left_alone() {
     let path = newer.to_str().unwrap();
     assert_eq!(Running::server(&newer, &[]).signal("-INT"), Some(0));
     let db = rusqlite::Connection::open(&newer).unwrap();
-    db.pragma_update(None, "user_version", 4).unwrap();
+    let known = sunseal_server::store::SCHEMA_VERSION;
+    db.pragma_update(None, "user_version", known + 1).unwrap();
     drop(db);
-    serve(path, &[path, "schema version 4", "versions up to 3"]);
+    let (found, known) =
+        (format!("schema version {}", known + 1), format!("versions up to {known}"));
+    serve(path, &[path, &found, &known]);
 }
 
 /// A file that may not grow stands for a full disk; `trap` turns the system's signal into an error.

@@ -12,7 +12,13 @@ use crate::requests::raw;
 #[tokio::test]
 async fn whoever_merely_reaches_the_port_is_refused() {
     let (server, operator, known) = enrolled("tokens", &[], Suite::EcdsaP256Sha256).await;
-    let before = operator.get("/v1/events").await;
+    let happened = async || {
+        let said = operator.get("/v1/events").await["events"].clone();
+        let audit = ["refused", "token-used"];
+        let kept = |e: &&Value| !audit.contains(&e["kind"].as_str().unwrap());
+        said.as_array().unwrap().iter().filter(kept).cloned().collect::<Vec<_>>()
+    };
+    let before = happened().await;
     let strangers = [
         Client::without_token(&server),
         Client::with_token(&server, "operator-0"),
@@ -61,7 +67,7 @@ async fn whoever_merely_reaches_the_port_is_refused() {
     for path in questions {
         assert_eq!(gateway.try_get(path).await.0, 403, "{path}");
     }
-    assert_eq!(operator.get("/v1/events").await, before);
+    assert_eq!(happened().await, before);
     let judged = [200, 200, 400, 400];
     for ((path, body), status) in of_gateway.iter().zip(judged) {
         assert_eq!(gateway.post(path, body.clone()).await.0, status, "{path}");
@@ -75,7 +81,9 @@ async fn tokens_are_told_once_kept_as_hashes_and_can_be_ended() {
     let server = Running::server(&db, &[]);
     let first = server.tokens.clone();
     assert!(first.operator.starts_with("operator-") && first.operator.len() == 9 + 48);
-    assert_eq!(server.line["gateway_token"], *first.gateway);
+    for told in [&server.line.to_string(), &json!(server.told("tokens")).to_string()] {
+        assert!(!told.contains(&first.gateway) && !told.contains(&first.operator), "{told}");
+    }
     // Another, while the server runs, by whoever may write its file.
     let made = ends(&["token", "--db", path, "--role", "operator", "--name", "spare"]);
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();
@@ -86,7 +94,7 @@ async fn tokens_are_told_once_kept_as_hashes_and_can_be_ended() {
     assert_eq!(server.signal("-INT"), Some(0));
 
     let server = Running::server(&db, &[]);
-    assert_eq!(server.line.get("operator_token"), None, "told a second time");
+    assert_eq!(server.line.get("tokens_file"), None, "told a second time");
     assert_eq!(server.signal("-INT"), Some(0));
     let bytes = std::fs::read(&db).unwrap();
     for token in [&first.operator, &first.gateway] {
@@ -126,7 +134,7 @@ async fn an_open_server_says_so_and_is_only_for_loopback() {
     );
     assert!(!db.exists());
     let server = Running::server(&db, &["--open"]);
-    assert_eq!(server.line.get("operator_token"), None);
+    assert_eq!(server.line.get("tokens_file"), None);
     let client = Client::without_token(&server);
     client.enrol(&Node::new(1, Signer::new(Suite::EcdsaP256Sha256))).await;
     assert_eq!(client.get("/v1/summary").await["open_to_all"], true);
@@ -136,7 +144,7 @@ async fn an_open_server_says_so_and_is_only_for_loopback() {
     assert_eq!(server.signal("-INT"), Some(0));
     // Without --open the next time, the tokens are made.
     let server = Running::server(&db, &[]);
-    assert!(server.line["operator_token"].is_string());
+    assert!(server.line["tokens_file"].is_string());
     assert_eq!(Client::new(&server).get("/v1/summary").await["open_to_all"], false);
 }
 
@@ -189,4 +197,140 @@ async fn a_node_is_revoked_and_given_up_to_a_new_key() {
     assert_eq!(client.post(&node.path("rekey"), body).await.0, 409);
     assert_eq!(client.node(&node).await["state"], "enrolled");
     assert_eq!(client.post("/v1/nodes/00000000000000aa/rekey", json!({})).await.0, 404);
+}
+
+/// A caller that asks too often waits; others do not.
+#[tokio::test]
+async fn one_caller_takes_no_more_than_its_rate() {
+    let limits = ["--rate-token", "5", "--rate-address", "40"];
+    let (server, operator) = served("rates", &limits);
+    let gateway = Client::with_token(&server, &server.tokens.gateway);
+    for _ in 0..10 {
+        assert_eq!(gateway.try_get("/v1/due").await.0, 200);
+    }
+    let (status, said) = gateway.try_get("/v1/due").await;
+    let why = said["error"].as_str().unwrap();
+    assert!(status == 429 && why.contains("token 2 asks too often: 5 requests a second"), "{said}");
+    assert_eq!(operator.try_get("/v1/nodes").await.0, 200, "another token");
+    let token = &server.tokens.gateway;
+    let head = format!(
+        "GET /v1/due HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    );
+    let answer = raw(&server, &head).to_ascii_lowercase();
+    assert!(answer.contains("429") && answer.contains("retry-after: 1\r\n"), "{answer}");
+    // Whoever has no token at all is held back by his address.
+    let nobody = Client::without_token(&server);
+    let mut told = std::collections::BTreeSet::new();
+    for _ in 0..100 {
+        let (status, said) = nobody.try_get("/v1/nodes").await;
+        told.insert(status);
+        if status == 429 {
+            assert!(said["error"].as_str().unwrap().contains("address 127.0.0.1"), "{said}");
+        }
+    }
+    assert_eq!(told, [401, 429].into());
+}
+
+/// Who made, used and ended a token, who was refused, and who decided about a node: with token and address.
+#[tokio::test]
+async fn who_did_what_is_in_the_log() {
+    let db = folder("audit").join("s.db");
+    let server = Running::server(&db, &[]);
+    let operator = Client::new(&server);
+    let gateway = Client::with_token(&server, &server.tokens.gateway);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    operator.open(&node).await;
+    let (_, made) = operator.post("/v1/tokens", json!({"role": "gateway", "name": "roof"})).await;
+    assert_eq!(made["token_id"], 3);
+    for _ in 0..3 {
+        assert_eq!(gateway.try_get("/v1/nodes").await.0, 403);
+    }
+    assert_eq!(Client::without_token(&server).try_get("/v1/summary").await.0, 401);
+    assert_eq!(
+        gateway
+            .post(&node.path("hello"), json!({"counter": 0, "vcap_mv": 2500, "reason": "ready"}))
+            .await
+            .0,
+        200
+    );
+    for part in ["revoke", "rekey"] {
+        assert_eq!(operator.post(&node.path(part), json!({})).await.0, 200);
+    }
+    assert_eq!(operator.post("/v1/tokens/3/revoke", json!({})).await.0, 200);
+    let ended = ends(&["token", "--db", db.to_str().unwrap(), "--revoke", "2"]);
+    assert!(ended.status.success());
+    let said = operator.get("/v1/events").await;
+    let told: Vec<_> = said["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| {
+            let detail = &e["detail"];
+            let subject = [&detail["made"], &detail["used"], &detail["ended"], &detail["status"]];
+            let subject = subject.into_iter().find_map(Value::as_i64);
+            let address = detail["address"].as_str().unwrap_or("").to_owned();
+            (e["kind"].as_str().unwrap().to_owned(), subject, detail["token_id"].as_i64(), address)
+        })
+        .collect();
+    let here = "127.0.0.1";
+    let expected = [
+        ("token-made", Some(1), None, ""),
+        ("token-made", Some(2), None, ""),
+        ("token-used", Some(1), Some(1), here),
+        ("opened", None, Some(1), here),
+        ("token-made", Some(3), Some(1), here),
+        ("refused", Some(403), Some(2), here),
+        ("refused", Some(403), Some(2), here),
+        ("refused", Some(403), Some(2), here),
+        ("refused", Some(401), None, here),
+        ("token-used", Some(2), Some(2), here),
+        ("hello", None, Some(2), here),
+        ("revoked", None, Some(1), here),
+        ("rekeyed", None, Some(1), here),
+        ("token-ended", Some(3), Some(1), here),
+        ("token-ended", Some(2), None, ""),
+    ];
+    let expected = expected.map(|(k, s, t, a)| (k.to_owned(), s, t, a.to_owned()));
+    assert_eq!(told, expected);
+    let line = &server.tells("hello", 1)[0];
+    let time = line["time"].as_str().unwrap();
+    assert!(time.len() == 24 && time.starts_with("20") && time.ends_with('Z'), "{line}");
+}
+
+/// Nobody but their owner reads database, copy and tokens, whatever the umask; and files of before are closed.
+#[tokio::test]
+async fn files_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder("modes");
+    let mode = |name: &str| {
+        let found = std::fs::metadata(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        found.permissions().mode() & 0o777
+    };
+    let server = Running::server(&folder.join("s.db"), &[]);
+    Client::new(&server).enrol(&Node::new(1, Signer::new(Suite::EcdsaP256Sha256))).await;
+    for name in ["s.db", "s.db-wal", "s.db-shm", "s.db.tokens"] {
+        assert_eq!(mode(name), 0o600, "{name}");
+    }
+    assert_eq!(server.signal("-INT"), Some(0));
+    // As an older server left it.
+    let old = folder.join("old.db");
+    let made = rusqlite::Connection::open(&old).unwrap();
+    made.execute_batch(include_str!("../../src/store/schema_1.sql")).unwrap();
+    made.execute_batch(include_str!("../data/version_1.sql")).unwrap();
+    drop(made);
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let server = Running::server(&old, &[]);
+    for name in ["old.db", "old.db-wal", "old.db.schema1", "old.db.tokens"] {
+        assert_eq!(mode(name), 0o600, "{name}");
+    }
+    drop(server);
+    // A file in the way is left alone, and no token is made that nobody could read.
+    let other = folder.join("other.db");
+    std::fs::write(folder.join("other.db.tokens"), "mine").unwrap();
+    refused(
+        &["serve", "--listen", "127.0.0.1:0", "--db", other.to_str().unwrap()],
+        &["other.db.tokens", "move away what is there", "nothing was changed"],
+    );
+    let listed = ends(&["token", "--db", other.to_str().unwrap()]);
+    assert_eq!(String::from_utf8(listed.stdout).unwrap(), "{\"tokens\":[]}\n");
 }

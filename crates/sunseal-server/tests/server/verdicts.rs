@@ -99,6 +99,8 @@ async fn every_refusal_has_its_own_verdict_and_changes_nothing_but_the_log() {
         let first = node.response(used, 5);
         assert_eq!(verdict(&client.send(&first).await), 0);
         let open = client.challenge(&node).await;
+        // No other gateway's any more.
+        client.time_us += 10_000_001;
 
         let good = node.response(open, 6).encode().to_vec();
         let with_scalar = |at: usize, scalar: Vec<u8>| {
@@ -157,7 +159,7 @@ async fn every_refusal_has_its_own_verdict_and_changes_nothing_but_the_log() {
         let why = answer.1["why"].as_str().unwrap();
         assert!(why.ends_with("expired 90.0 s ago"), "{why}");
         let counts = client.node(&node).await["challenges"].clone();
-        assert_eq!(counts["expired"], 1);
+        assert_eq!((&counts["expired"], &counts["queued"]), (&json!(0), &json!(1)));
     }
 }
 
@@ -247,16 +249,17 @@ async fn forged_hellos_draw_one_challenge_and_leave_the_queue() {
     let counts = |node: Value| node["challenges"].clone();
     let told = counts(client.node(&node).await);
     assert_eq!(told, json!({"asked": 3, "queued": 2, "issued": 1, "answered": 0, "expired": 0}));
-    // The real node answers it; then, and after an expiry, comes the next.
+    // The real node answers it; then comes the next, and when that is too old it comes with another nonce.
     assert_eq!(verdict(&client.send(&node.response(handed[0], 1)).await), 0);
     let second = client.challenge(&node).await;
     assert_ne!(second.0, handed[0].0);
     assert_ne!(second.1, handed[0].1);
     client.time_us += 600_000_001;
     let third = client.challenge(&node).await;
-    assert_ne!(third.0, second.0);
+    assert_eq!(third.0, second.0);
+    assert_ne!(third.1, second.1);
     let told = counts(client.node(&node).await);
-    assert_eq!(told, json!({"asked": 3, "queued": 0, "issued": 1, "answered": 1, "expired": 1}));
+    assert_eq!(told, json!({"asked": 3, "queued": 1, "issued": 1, "answered": 1, "expired": 0}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -281,11 +284,14 @@ async fn of_answers_that_race_exactly_one_is_accepted() {
                 clients[1].send(&b),
                 clients[0].send(&a),
             );
-            let mut told =
-                [&answers.0, &answers.1, &answers.2, &answers.3, &answers.4].map(verdict);
-            told.sort_unstable();
-            assert_eq!(told[0], 0, "{answers:?}");
-            assert!(told[1..].iter().all(|v| [3, 4].contains(v)), "{answers:?}");
+            let told = [&answers.0, &answers.1, &answers.2, &answers.3, &answers.4];
+            let first = |answer: &&&(u16, Value)| answer.1["duplicate"].is_null();
+            let accepted = |answer: &&&(u16, Value)| verdict(answer) == 0;
+            assert_eq!(told.iter().filter(first).filter(accepted).count(), 1, "{answers:?}");
+            // The same answer twice may be two gateways'.
+            let others = told.iter().filter(first).filter(|answer| !accepted(answer));
+            assert!(others.clone().all(|answer| [3, 4].contains(&verdict(answer))), "{answers:?}");
+            assert!(others.count() >= 3, "{answers:?}");
         }
         let kept = clients[1].node(&node).await;
         assert_eq!(kept["challenges"]["answered"], 4);
@@ -365,9 +371,10 @@ async fn a_challenge_is_fresh_up_to_its_last_microsecond() {
         let first = client.challenge(&node).await;
         client.time_us += 5_000_000 + late_us;
         let counts = client.node(&node).await["challenges"].clone();
-        assert_eq!((&counts["issued"], &counts["expired"]), (&json!(1 - late_us), &json!(late_us)));
+        let told = [&counts["issued"], &counts["queued"], &counts["expired"]];
+        assert_eq!(told, [&json!(1 - late_us), &json!(1 + late_us), &json!(0)]);
         assert_eq!(client.get("/v1/summary").await["challenges"], counts);
-        // The same again as long as it can be answered, then the next.
+        // The same again as long as it can be answered, then with another nonce.
         assert_eq!(client.challenge(&node).await == first, late_us == 0);
         assert_eq!(verdict(&client.send(&node.response(first, 1)).await), code);
     }

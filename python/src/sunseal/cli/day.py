@@ -202,8 +202,8 @@ def _intrude(services: Services, played: Played) -> list[dict[str, Any]]:
     time_us = int(played.record["simulated_s"] * 1e6)
     tried = []
     for name, sent, gap_us in (
-        ("replay", kept, 1_000_000),
-        ("flipped bit", spoilt(kept), 2_000_000),
+        ("replay", kept, 11_000_000),  # within ten seconds it could be another gateway's
+        ("flipped bit", spoilt(kept), 12_000_000),
     ):
         after = max((e["event_id"] for e in services.events()), default=0)
         with Intruder(services.gateway) as intruder:

@@ -96,8 +96,9 @@ class Services:
                 *("--clock", "driven", "--seed", str(self.seed)),
             )
             self.server = told["listening"]
-            self._token = told.get("operator_token") or self._made("operator")
-            token = told.get("gateway_token") or self._made("gateway")
+            first = self._first_tokens(told.get("tokens_file"))
+            self._token = first.get("operator_token") or self._made("operator")
+            token = first.get("gateway_token") or self._made("gateway")
             told = self._start("gateway", "--server", f"http://{self.server}", "--pcap", str(self.pcap), token=token)
             self.gateway = told["listening"]
         except BaseException:
@@ -122,8 +123,20 @@ class Services:
             if child.stdout:
                 child.stdout.close()
 
+    @staticmethod
+    def _first_tokens(file: str | None) -> dict[str, str]:
+        """Take the tokens of a first start out of their file: from here on they are in memory alone."""
+        if file is None:
+            return {}
+        try:
+            first: dict[str, str] = json.loads(Path(file).read_text(encoding="utf-8"))
+            Path(file).unlink()
+        except (OSError, ValueError) as e:
+            raise SunsealError(f"the server's first tokens cannot be read from `{file}`: {e}") from e
+        return first
+
     def _made(self, role: str) -> str:
-        """Make a token in the database of an earlier start, whose own was shown then."""
+        """Make a token in the database of an earlier start, whose own was taken then."""
         command = [str(server_path()), "token", "--db", str(self._database), "--role", role]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
