@@ -205,6 +205,7 @@ class Target(Implementation):
 
     def __init__(self, board: str, elf: Path) -> None:
         """Start the program and keep it as it stands at main."""
+        self.elf = elf
         self.machine = Machine(board, elf)
         self.machine.run(until="main", cycles=10_000_000)
         self.ready = self.machine.snapshot()

@@ -91,7 +91,8 @@ int sunseal_scalarmul_p256_finish(struct sunseal_scalarmul_p256 *s, uint8_t q[64
 /*
  * Signature of a hash
  * -------------------
- * With the same key, hash and entropy the bytes of sunseal_ecdsa_<curve>_sign. finish is the short
+ * With the same key, hash and entropy the bytes of sunseal_ecdsa_<curve>_sign, and the same lengths
+ * of a hash. finish is the short
  * part: s = (e + r d) / k with 1/k at hand.
  */
 struct sunseal_ecdsa_secp160r1_sign {

@@ -75,7 +75,9 @@ enum {
     /* The generator has no seed, or has served its number of requests: seed it. */
     SUNSEAL_ERR_NOT_SEEDED = -87,
     /* Flash has been erased as often as it is good for, or no longer takes what is written. */
-    SUNSEAL_ERR_WORN = -88
+    SUNSEAL_ERR_WORN = -88,
+    /* A check led to where it cannot lead: the computation was disturbed. Nothing was verified. */
+    SUNSEAL_ERR_FAULT = -89
 };
 
 #endif
