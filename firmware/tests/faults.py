@@ -259,7 +259,7 @@ class Campaign:
         return self.names[max(bisect_right(self.starts, address) - 1, 0)]
 
     def chosen(self, *, thorough: bool) -> list[Place]:
-        """The tail whole; before it, as the budget lets, each instruction's first time and one more, and some inside."""
+        """Take the tail whole; before it, as the budget lets, each instruction twice, and some inside arithmetic."""
         bench = self.bench
         assert bench
         total = bench.cycles
