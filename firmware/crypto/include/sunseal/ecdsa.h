@@ -7,6 +7,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * ECDSA on secp160r1, P-224 and P-256
  * ===================================
@@ -147,5 +151,9 @@ int sunseal_ecdsa_p224_verify(const uint8_t q[56], const uint8_t sig[56], const 
                               size_t hash_len);
 int sunseal_ecdsa_p256_verify(const uint8_t q[64], const uint8_t sig[64], const uint8_t *hash,
                               size_t hash_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include "sunseal/ecdsa.h"
 #include "sunseal/hmac.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Scalar multiplication and signature in steps
  * ============================================
@@ -181,5 +185,9 @@ int sunseal_ecdsa_p256_offline_begin(struct sunseal_ecdsa_p256_offline *s,
                                      const uint8_t entropy[32]);
 int sunseal_ecdsa_p256_offline_step(struct sunseal_ecdsa_p256_offline *s,
                                     struct sunseal_ecdsa_p256_coupon *coupon);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

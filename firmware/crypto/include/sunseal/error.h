@@ -2,6 +2,10 @@
 #ifndef SUNSEAL_ERROR_H
 #define SUNSEAL_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * What a call of this library may answer. 0 is success. Arguments that are refused before any work
  * (_NULL, _OVERLAP, lengths, parameters) leave every buffer as it was; behind any other answer
@@ -79,5 +83,9 @@ enum {
     /* A check led to where it cannot lead: the computation was disturbed. Nothing was verified. */
     SUNSEAL_ERR_FAULT = -89
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
