@@ -43,12 +43,13 @@ int sunseal_verdict_same(const void *a, const void *b, size_t len, int error);
 
 /* How a function that ends in a verdict returns: behind it lies a loop, so that a return that is
  * passed over does not run into the next function. On Arm a function's constants may lie between
- * the two; there the loop is where an answer would go that none is. */
+ * the two; there the loop is where a branch would go that is never taken. */
 #if defined(__arm__)
 #define SUNSEAL_RETURN(answer)                                                                     \
     do {                                                                                           \
-        int answered = (answer);                                                                   \
-        if (__builtin_expect(answered > 0, 0)) {                                                   \
+        int answered = (answer), never;                                                            \
+        __asm__ volatile("mov %0, #0" : "=r"(never));                                              \
+        if (__builtin_expect(never, 0)) {                                                          \
             for (;;) {                                                                             \
                 __asm__ volatile("");                                                              \
             }                                                                                      \
