@@ -117,9 +117,10 @@ test-hdl-all: engine ## The same, and every core and bus in Verilator.
 	$(FPGA_BOARDS)
 	SUNSEAL_SLOW=1 SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
 
-vectors: all all-boards ## Run every known answer of the library on every target, the slow ones too.
+vectors: all all-boards ## Run every known answer of the library on every target, the slow ones too, and every fault of docs/reference/faults.md.
 	$(MAKE) $(SILENT) -C firmware host
 	$(BIN)/python firmware/tests/table.py check
+	$(BIN)/python firmware/tests/faults.py check
 
 debugger: ## Build the MSP430's GDB, seven minutes once; without it its session is the one test that is skipped.
 	$(GET) --for gdb

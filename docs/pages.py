@@ -50,7 +50,7 @@ NAVIGATION = {
     "Measured": [
         "papers/index",
         "figures",
-        *(f"reference/{page}" for page in ("crypto", "constant-time", "vectors", "mutants", "performance")),
+        *(f"reference/{page}" for page in ("crypto", "constant-time", "faults", "vectors", "mutants", "performance")),
     ],
 }
 REST = "Reference"

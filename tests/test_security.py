@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+
+from sunseal.boards import algorithms
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -16,6 +19,12 @@ ROWS = [
     for line in SECTION.splitlines()
     if line.startswith("|") and not line.startswith(("|---", "| promise"))
 ]
+FUNCTIONS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in TEXT.split("## Side channels", 1)[1].split("\n## ", 1)[0].splitlines()
+    if line.startswith("|") and not line.startswith(("|---", "| functions"))
+]
+"""Rows of the table of functions: names, timing, blinding, fault checks, tests."""
 NAMED = re.compile(r"`([\w/.-]+)::(\w+)`")
 
 
@@ -39,9 +48,28 @@ def test_each_promise_names_its_tests() -> None:
     assert not re.search(r"^- ", SECTION, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("path", "name"), sorted({pair for row in ROWS for pair in NAMED.findall(row[1])}))
+@pytest.mark.parametrize(
+    ("path", "name"), sorted({pair for row in ROWS + FUNCTIONS for pair in NAMED.findall(row[-1])})
+)
 def test_a_named_test_is_there(path: str, name: str) -> None:
     assert runs(ROOT / path, name), f"SECURITY.md names {name}, which is no test of {path}"
+
+
+def test_each_function_has_its_row() -> None:
+    """Its timing there is that of its description, which test_algorithms.py holds to the headers."""
+    met, wrong = set[int](), []
+    for name, told in algorithms().functions.items():
+        fits = (
+            i for i, row in enumerate(FUNCTIONS) if any(fnmatchcase(name, n) for n in re.findall(r"`([\w*]+)`", row[0]))
+        )
+        at = next(fits, None)
+        if at is None or FUNCTIONS[at][1] != told.timing:
+            wrong.append((name, told.timing))
+        else:
+            met.add(at)
+    assert wrong == []
+    assert met == set(range(len(FUNCTIONS))), "a row that no function has"
+    assert all(len(row) == 5 and all(row) and NAMED.search(row[4]) for row in FUNCTIONS)
 
 
 def test_what_does_not_run_is_found(tmp_path: Path) -> None:

@@ -206,6 +206,7 @@ class Target(Implementation):
 
     def __init__(self, board: str, elf: Path) -> None:
         """Start the program and keep it as it stands at main."""
+        self.elf = elf
         self.machine = Machine(board, elf)
         self.machine.run(until="main", cycles=10_000_000)
         self.ready = self.machine.snapshot()
@@ -326,6 +327,24 @@ def fits(call: Call, column: str) -> bool:
     """Whether a column has room for a call."""
     room = ROOM_BYTES if call.group != "ecc" else ROOM_BYTES | ECC_ROOM_BYTES
     return room_bytes(call.args) <= room[column]
+
+
+def answers(target: Target, group: str, column: str, each: int) -> tuple[int, list[str]]:
+    """Run of each row of a group its shortest call, its longest, others between; tell how many, and what is wrong."""
+    rows: dict[tuple[str, ...], list[Call]] = defaultdict(list)
+    for call in ALL:
+        if call.group == group and fits(call, column) and all(map(target.has, symbols(call))):
+            rows[*row(call), str(call.expected)].append(call)
+    ran = 0
+    errors = []
+    for calls in rows.values():
+        calls.sort(key=lambda call: room_bytes(call.args))
+        step = max(1, (len(calls) - 1) // max(1, each - 1))
+        for call in {id(c): c for c in [*calls[::step][:each], calls[-1]]}.values():
+            ran += 1
+            if wrongly := target.run(call):
+                errors.append(wrongly)
+    return ran, errors
 
 
 @dataclass(frozen=True)

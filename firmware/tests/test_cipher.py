@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from table import COLUMNS
+from table import COLUMNS, Target, answers
 from test_fields import family, has, machine
 
 from sunseal import Machine
@@ -223,9 +223,10 @@ def test_ascon_tells_nothing(target: Machine) -> None:
     seal = ("sunseal_ascon_aead128_seal", *head, data, data, 37, tag, 16)
     assert m.leaks(secret, public=[(tag, 16)], call=seal) == []
     found = m.leaks([(key, 16)], call=("sunseal_ascon_aead128_open", *head, data, data, 37, tag, 16))
-    # Whether the tag is right is what the answer says.
+    # Whether the tag is right is what the answer says: once for what is wiped, and in each half of the verdict.
     assert {leak.kind for leak in found} <= {"branch"}, found
-    assert len(found) <= 1, found
+    assert all(leak.line and ("ascon_aead128.c" in leak.line or "mp_verdict.c" in leak.line) for leak in found), found
+    assert len(found) <= 3, found
     assert m.leaks([(data, 37)], call=("sunseal_ascon_hash256", m.place(32), data, 37)) == []
 
 
@@ -282,6 +283,33 @@ def test_pieces(target: Machine) -> None:
             m.call("sunseal_ascon_hash256_update", context, data + i, min(step, 41 - i))
         m.call("sunseal_ascon_hash256_final", context, digest)
         assert m.read(digest, 32) == want
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda path: "-".join(path.parts[-3:-1]))
+def test_known_answers(library: Path) -> None:
+    """Ciphers, both directions, modes and Ascon as others have computed them, of each function and document a few."""
+    column = "/".join(library.parts[-3:-1])
+    ran, errors = answers(Target(library.parts[-3], library), "cipher", column, 8)
+    assert ran > 300 and errors == []
+
+
+def test_ascon_of_every_length(target: Machine) -> None:
+    """Hash, seal and open beside the model in Python: no length shares its padding with another."""
+    m = target
+    rng = random.Random(6)
+    for size in range(34):
+        m.release()
+        key, nonce, message = (rng.randbytes(n) for n in (16, 16, size))
+        aad = rng.randbytes((7 * size) % 34)
+        data, digest, sealed = m.place(message), m.place(32), m.place(size + 16)
+        assert m.call("sunseal_ascon_hash256", digest, data, size).value == OK
+        assert m.read(digest, 32) == references.ascon_hash256(message)
+        head = (m.place(key), m.place(nonce), m.place(aad), len(aad))
+        assert m.call("sunseal_ascon_aead128_seal", *head, sealed, data, size, sealed + size, 16).value == OK
+        want = references.ascon_aead128_seal(key, nonce, aad, message)
+        assert m.read(sealed, size + 16) == want
+        assert m.call("sunseal_ascon_aead128_open", *head, data, sealed, size, sealed + size, 16).value == OK
+        assert m.read(data, size) == message
 
 
 def test_refused_buffers(target: Machine) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import model
-from calls import ERRORS, Call, In, InOut, Out, load
+from calls import ERRORS, STEPPED_BYTES, Argument, Call, In, InOut, Out, load
 
 CURVES = {curve.name: curve for curve in model.CURVES}
 ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -17,6 +17,7 @@ ED25519_P = 2**255 - 19
 COUPON_READY = 0x53656C21
 COUPON_WORDS = {"secp160r1": 12, "p224": 14, "p256": 16}
 ENTROPY = bytes(range(0x31, 0x51))
+FILL = b"\xa5"
 
 
 def on_curve(curve: model.Curve, x: int, y: int) -> bool:
@@ -111,6 +112,38 @@ def p224() -> Iterator[Call]:
                 yield Call(title, "ecc", "sunseal_ecdsa_p224_verify", args, what, (), slow=True)
 
 
+def hash_lengths(name: str) -> Iterator[Call]:
+    """Hashes that no function makes, which nothing is signed of, and the shortest and the longest that are some."""
+    curve = CURVES[name]
+    d = (3).to_bytes(curve.order_bytes, "big")
+    point = curve.multiply(3, curve.g)
+    assert point
+    q = b"".join(part.to_bytes((curve.p.bit_length() + 7) // 8, "big") for part in point)
+    signature = bytes([0] * (curve.order_bytes - 1) + [1]) * 2
+    added = bytes(range(32))
+    size = 2 * curve.order_bytes
+    coupon = InOut(bytes(range(1, 5 + 6 * COUPON_WORDS[name])))
+    for length in (0, 1, 19, 65, 200):
+        hashed = In(bytes(range(1, 1 + length)))
+        title = f"{name} hash of {length} bytes"
+        error = ERRORS["LENGTH"]
+        args: tuple[Argument, ...] = (Out(size), In(d), hashed, length, In(added))
+        yield Call(title, "ecc", f"sunseal_ecdsa_{name}_sign", args, error, (FILL * size,))
+        args = (Out(size), coupon, In(d), hashed, length)
+        yield Call(title, "ecc", f"sunseal_ecdsa_{name}_sign_online", args, error, (FILL * size, coupon.data))
+        state = STEPPED_BYTES[name][1]
+        args = (Out(state), In(d), hashed, length, In(added))
+        yield Call(title, "ecc", f"sunseal_ecdsa_{name}_sign_begin", args, error, (FILL * state,))
+        args = (In(q), In(signature), hashed, length)
+        yield Call(title, "ecc", f"sunseal_ecdsa_{name}_verify", args, error, ())
+    for length in (20, 64):
+        args = (In(q), In(signature), In(bytes(range(length))), length)
+        title = f"{name} hash of {length} bytes, of another signature"
+        expected = verdict(curve, q, signature, bytes(range(length)))
+        assert expected == ERRORS["SIGNATURE"]
+        yield Call(title, "ecc", f"sunseal_ecdsa_{name}_verify", args, expected, ())
+
+
 def refused_keys(name: str) -> Iterator[Call]:
     """Keys that are out of range, off the curve, or infinity: outputs are zero."""
     curve = CURVES[name]
@@ -178,7 +211,7 @@ def coupons(name: str) -> Iterator[Call]:
     empty = bytes(len(coupon))
     yield Call(f"{name} coupon, no nonce", "ecc", offline, (Out(len(coupon)), In(entropy)), ERRORS["ENTROPY"], (empty,))
     for d in (1, n - 1, int.from_bytes(hashlib.sha256(b"coupon").digest(), "big") % n):
-        for length in (0, 20, 28, 32, 64):
+        for length in (20, 24, 28, 32, 64):
             digest = (hashlib.sha512(d.to_bytes(32, "big")).digest() if length % 8 else b"\xff" * 64)[:length]
             s = pow(k, -1, n) * (curve.bits_to_int(digest) + r * d) % n
             signature = r.to_bytes(order, "big") + s.to_bytes(order, "big")
@@ -279,6 +312,7 @@ def cases() -> Iterator[Call]:
     yield from ecdh()
     for name in CURVES:
         yield from refused_keys(name)
+        yield from hash_lengths(name)
         yield from coupons(name)
     yield from x25519()
     yield from ed25519()

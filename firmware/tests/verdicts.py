@@ -43,7 +43,9 @@ OUTCOMES = ("sunseal_rsa_verdict",)
 ALLOWED = {
     r"order_in_range\(": "a candidate or key outside [1, n-1] is refused",
     r"coupon->state": "the coupon's state, which is no secret",
-    r"sunseal_differ\(|return differs": "whether the tag is right",
+    r"sunseal_verdict_(refuses|end)\(|SUNSEAL_RETURN\(|mp_verdict.c.*(nonzero\(|0 - value|agrees \^)": (
+        "whether what is compared, a tag or a padding, is right"
+    ),
     r"SUNSEAL_ERR_INFINITY": "whether the shared secret is zero",
     r"health\.c.*health->failed|(entropy|generator)\.c.*(status|final)": "whether a health test failed",
     r"lms\.c.*(changed|status)": "whether a node of the tree, which is public, reads back",

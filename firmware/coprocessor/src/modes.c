@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "verdict.h"
 #include "sunseal/wipe.h"
 
 #define BLOCK 16
@@ -131,21 +132,22 @@ int sunseal_coprocessor_ccm_open(struct sunseal_coprocessor *engine,
                                  const struct sunseal_ccm_public *header, uint8_t *out,
                                  const uint8_t *in, size_t len, const uint8_t *tag,
                                  size_t tag_len) {
-    uint8_t sealed[BLOCK] = {0}, block[BLOCK], differ = 0;
+    uint8_t sealed[BLOCK] = {0}, block[BLOCK] = {0};
+    struct sunseal_verdict verdict;
     int error = check(engine, header, out, len, tag, tag_len);
     if (error != SUNSEAL_OK)
-        return error;
+        return sunseal_refused(error);
     memcpy(sealed, tag, tag_len);
     error = ccm_ctr(engine, header, sealed, out, in, len);
     if (error == SUNSEAL_OK)
         error = ccm_mac(engine, header, out, len, block, tag_len);
-    for (uint8_t i = 0; error == SUNSEAL_OK && i < tag_len; i++)
-        differ |= sealed[i] ^ block[i];
-    if (differ != 0)
-        error = SUNSEAL_ERR_TAG;
-    if (error != SUNSEAL_OK)
+    sunseal_verdict_begin(&verdict);
+    sunseal_verdict_add(&verdict, sealed, block, tag_len);
+    if (error != SUNSEAL_OK || sunseal_verdict_refuses(&verdict))
         sunseal_wipe(out, len);
     sunseal_wipe(sealed, sizeof sealed);
     sunseal_wipe(block, sizeof block);
-    return error;
+    if (error != SUNSEAL_OK)
+        return sunseal_refused(error);
+    SUNSEAL_RETURN(sunseal_verdict_end(&verdict, tag_len, SUNSEAL_ERR_TAG));
 }

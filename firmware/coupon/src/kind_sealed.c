@@ -4,6 +4,7 @@
 #include "sunseal/ccm.h"
 #include "sunseal/coupon_kinds.h"
 #include "sunseal/wipe.h"
+#include "verdict.h"
 
 /* kind u16 || number u32 || zeros: once under the device's key, as a number is in its pool. */
 static void nonce_of(uint8_t nonce[SUNSEAL_CCM_NONCE_BYTES_MAX],
@@ -33,8 +34,13 @@ int sunseal_coupon_sealed_take(struct sunseal_coupon_store *store, uint8_t pool,
                                uint32_t *sequence) {
     uint8_t nonce[SUNSEAL_CCM_NONCE_BYTES_MAX], *bytes = payload;
     const struct sunseal_ccm_public header = {nonce, sizeof nonce, NULL, 0};
-    int status;
-    while ((status = sunseal_coupon_take(store, pool, payload, sequence)) == SUNSEAL_OK) {
+    int status = SUNSEAL_ERR_FAULT;
+    for (;;) {
+        int taken = sunseal_coupon_take(store, pool, payload, sequence);
+        if (taken != SUNSEAL_OK) {
+            status = sunseal_refused(taken);
+            break;
+        }
         const struct sunseal_coupon_sealed *seal = store->pools[pool].kind->context;
         nonce_of(nonce, seal, *sequence);
         status = sunseal_ccm_open(seal->cipher, seal->schedule, &header, bytes, bytes, seal->bytes,

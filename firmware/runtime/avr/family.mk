@@ -6,6 +6,9 @@ AVR_TOOLS ?= $(shell $(HERE)/toolchain/get --for avr --print-bin)
 CC  := $(AVR_TOOLS)/avr-gcc
 COMPILERS := $(CC)
 OPT ?= -Os
+
+# All curves together are larger than 128 KB of flash.
+GROUPS_ECC := ecc-secp160r1 ecc-p224 ecc-p256 ecc-25519
 CPU := -mmcu=atmega128
 # GCC 5 knows no -ffile-prefix-map; its debug data are mapped, and no source uses __FILE__.
 CFLAGS_TARGET = $(CPU) -std=gnu11 $(COMMON) -fdebug-prefix-map=$(HERE)=. $(OPT) -isystem runtime/include -gdwarf-4 -gstrict-dwarf -gno-record-gcc-switches $(INCLUDES)

@@ -4,6 +4,10 @@
 
 #include "sunseal/block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * AES-128 (FIPS 197)
  * ==================
@@ -88,5 +92,9 @@ struct sunseal_cc2420 {
 };
 
 extern const struct sunseal_block sunseal_aes128_cc2420;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Ascon-AEAD128 and Ascon-Hash256 (NIST SP 800-232)
  * =================================================
@@ -58,5 +62,9 @@ int sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void 
 /* Writes the digest and wipes the context, which must not overlap it. */
 int sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]);
 int sunseal_ascon_hash256(uint8_t digest[32], const void *data, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Block ciphers behind one interface
  * ==================================
@@ -158,5 +162,9 @@ struct sunseal_crypt_software {
 /* Give &software->driver and software to sunseal_crypt_init. schedule belongs to the cipher. */
 void sunseal_crypt_software_init(struct sunseal_crypt_software *software,
                                  const struct sunseal_block *cipher, void *schedule);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

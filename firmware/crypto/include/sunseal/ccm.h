@@ -4,6 +4,10 @@
 
 #include "sunseal/block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * CCM (SP 800-38C)
  * ================
@@ -48,5 +52,9 @@ int sunseal_ccm_open_once(const struct sunseal_block *cipher, const uint8_t *key
                           const uint8_t *nonce, size_t nonce_len, const uint8_t *aad,
                           size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
                           const uint8_t *tag, size_t tag_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

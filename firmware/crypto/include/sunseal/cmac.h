@@ -4,6 +4,10 @@
 
 #include "sunseal/block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * CMAC (SP 800-38B)
  * =================
@@ -39,5 +43,9 @@ int sunseal_cmac(const struct sunseal_block *cipher, const uint8_t *key, size_t 
                  const uint8_t *data, size_t len, uint8_t *tag, size_t tag_len);
 int sunseal_cmac_check(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                        const uint8_t *data, size_t len, const uint8_t *tag, size_t tag_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include "sunseal/block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Counter mode (SP 800-38A, section 6.5)
  * ======================================
@@ -33,5 +37,9 @@ int sunseal_ctr_update(struct sunseal_ctr *ctr, uint8_t *out, const uint8_t *in,
 
 int sunseal_ctr(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                 const uint8_t *counter, uint8_t *out, const uint8_t *in, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

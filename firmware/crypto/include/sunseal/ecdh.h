@@ -6,6 +6,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * ECDH on secp160r1, P-224 and P-256
  * ==================================
@@ -35,5 +39,9 @@
 int sunseal_ecdh_secp160r1(uint8_t shared[20], const uint8_t d[21], const uint8_t q[40]);
 int sunseal_ecdh_p224(uint8_t shared[28], const uint8_t d[28], const uint8_t q[56]);
 int sunseal_ecdh_p256(uint8_t shared[32], const uint8_t d[32], const uint8_t q[64]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * ECDSA on secp160r1, P-224 and P-256
  * ===================================
@@ -26,8 +30,9 @@
  *   public key x || y         40      56      64
  *   signature r || s          42      56      64
  *
- * A null pointer is SUNSEAL_ERR_NULL, an output that shares bytes with another argument
- * SUNSEAL_ERR_OVERLAP; then nothing is written.
+ * A hash has 20 bytes (SHA-1) to 64 (SHA-512), else SUNSEAL_ERR_LENGTH: what is shorter is none,
+ * and what is longer is a message that nobody hashed. A null pointer is SUNSEAL_ERR_NULL, an output
+ * that shares bytes with another argument SUNSEAL_ERR_OVERLAP; then nothing is written.
  *
  * Timing: keygen and all parts of sign are constant-time: no branch, address or loop count depends
  * on a secret. The one exception says nothing about the secret that is used: a nonce candidate
@@ -61,6 +66,8 @@
 #define SUNSEAL_P256_PUBLIC_BYTES 64
 #define SUNSEAL_P256_SIGNATURE_BYTES 64
 #define SUNSEAL_ENTROPY_BYTES 32
+#define SUNSEAL_HASH_BYTES_MIN 20
+#define SUNSEAL_HASH_BYTES_MAX 64
 
 /*
  * Key generation
@@ -144,5 +151,9 @@ int sunseal_ecdsa_p224_verify(const uint8_t q[56], const uint8_t sig[56], const 
                               size_t hash_len);
 int sunseal_ecdsa_p256_verify(const uint8_t q[64], const uint8_t sig[64], const uint8_t *hash,
                               size_t hash_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

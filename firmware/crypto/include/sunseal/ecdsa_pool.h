@@ -6,6 +6,10 @@
 
 #include "sunseal/ecdsa.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Nonces of a pool: for comparison, not for use
  * =============================================
@@ -60,5 +64,9 @@ int sunseal_ecdsa_p224_sign_offline_pool(struct sunseal_ecdsa_p224_coupon *coupo
 int sunseal_ecdsa_p256_sign_offline_pool(struct sunseal_ecdsa_p256_coupon *coupon,
                                          const struct sunseal_ecdsa_p256_pair *pool, uint16_t count,
                                          uint8_t terms, const uint8_t *choice);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

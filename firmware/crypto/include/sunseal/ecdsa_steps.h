@@ -8,6 +8,10 @@
 #include "sunseal/ecdsa.h"
 #include "sunseal/hmac.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Scalar multiplication and signature in steps
  * ============================================
@@ -91,7 +95,8 @@ int sunseal_scalarmul_p256_finish(struct sunseal_scalarmul_p256 *s, uint8_t q[64
 /*
  * Signature of a hash
  * -------------------
- * With the same key, hash and entropy the bytes of sunseal_ecdsa_<curve>_sign. finish is the short
+ * With the same key, hash and entropy the bytes of sunseal_ecdsa_<curve>_sign, and the same lengths
+ * of a hash. finish is the short
  * part: s = (e + r d) / k with 1/k at hand.
  */
 struct sunseal_ecdsa_secp160r1_sign {
@@ -180,5 +185,9 @@ int sunseal_ecdsa_p256_offline_begin(struct sunseal_ecdsa_p256_offline *s,
                                      const uint8_t entropy[32]);
 int sunseal_ecdsa_p256_offline_step(struct sunseal_ecdsa_p256_offline *s,
                                     struct sunseal_ecdsa_p256_coupon *coupon);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

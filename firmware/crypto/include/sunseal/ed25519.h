@@ -7,6 +7,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Ed25519 (RFC 8032, section 5.1; FIPS 186-5, section 7)
  * ======================================================
@@ -46,5 +50,9 @@ int sunseal_ed25519_sign(uint8_t sig[64], const uint8_t d[64], const uint8_t *me
                          size_t message_len);
 int sunseal_ed25519_verify(const uint8_t q[32], const uint8_t sig[64], const uint8_t *message,
                            size_t message_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

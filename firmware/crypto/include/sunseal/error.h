@@ -2,6 +2,10 @@
 #ifndef SUNSEAL_ERROR_H
 #define SUNSEAL_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * What a call of this library may answer. 0 is success. Arguments that are refused before any work
  * (_NULL, _OVERLAP, lengths, parameters) leave every buffer as it was; behind any other answer
@@ -75,7 +79,13 @@ enum {
     /* The generator has no seed, or has served its number of requests: seed it. */
     SUNSEAL_ERR_NOT_SEEDED = -87,
     /* Flash has been erased as often as it is good for, or no longer takes what is written. */
-    SUNSEAL_ERR_WORN = -88
+    SUNSEAL_ERR_WORN = -88,
+    /* A check led to where it cannot lead: the computation was disturbed. Nothing was verified. */
+    SUNSEAL_ERR_FAULT = -89
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * HKDF over SHA-256 (RFC 5869)
  * ============================
@@ -31,5 +35,9 @@ int sunseal_hkdf_sha256_expand(uint8_t *okm, size_t okm_len, const uint8_t prk[3
                                const uint8_t *info, size_t info_len);
 int sunseal_hkdf_sha256(uint8_t *okm, size_t okm_len, const uint8_t *salt, size_t salt_len,
                         const uint8_t *ikm, size_t ikm_len, const uint8_t *info, size_t info_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include "sunseal/error.h"
 #include "sunseal/sha.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * HMAC (RFC 2104, FIPS 198-1) over SHA-1 and SHA-256
  * ==================================================
@@ -65,5 +69,9 @@ int sunseal_hmac_sha1_verify(const uint8_t *tag, size_t tag_len, const uint8_t *
                              const void *data, size_t data_len);
 int sunseal_hmac_sha256_verify(const uint8_t *tag, size_t tag_len, const uint8_t *key,
                                size_t key_len, const void *data, size_t data_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

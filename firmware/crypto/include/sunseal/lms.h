@@ -4,6 +4,10 @@
 
 #include "sunseal/ots.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * LMS (RFC 8554, SP 800-208) over SHA-256 and SHA-256/192
  * =======================================================
@@ -130,5 +134,9 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
  */
 int sunseal_lms_verify(const uint8_t *public_key, size_t public_key_len, const uint8_t *sig,
                        size_t sig_len, const void *message, size_t message_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include "sunseal/error.h"
 #include "sunseal/sha.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * One-time signatures of hashes: Lamport-Diffie and Winternitz
  * ============================================================
@@ -173,5 +177,9 @@ int sunseal_lamport_sha256_next(uint8_t value[32], struct sunseal_lamport_sha256
 int sunseal_lamport_sha256_verify(const uint8_t public_key[SUNSEAL_LAMPORT_SHA256_PUBLIC_BYTES],
                                   const uint8_t sig[SUNSEAL_LAMPORT_SHA256_SIGNATURE_BYTES],
                                   const uint8_t hash[32]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

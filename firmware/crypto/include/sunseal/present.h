@@ -4,6 +4,10 @@
 
 #include "sunseal/block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * PRESENT-80 and PRESENT-128
  * ==========================
@@ -51,5 +55,9 @@ extern const struct sunseal_block sunseal_present80;
 extern const struct sunseal_block sunseal_present128;
 extern const struct sunseal_block sunseal_present80_table;
 extern const struct sunseal_block sunseal_present128_table;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

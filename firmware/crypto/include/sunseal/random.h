@@ -8,6 +8,10 @@
 #include "sunseal/block.h"
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Randomness: sources, health tests, conditioning, generator
  * ==========================================================
@@ -208,5 +212,9 @@ int sunseal_hmac_drbg_reseed(struct sunseal_hmac_drbg *drbg, const uint8_t *entr
                              size_t entropy_len, const uint8_t *additional, size_t additional_len);
 int sunseal_hmac_drbg_generate(struct sunseal_hmac_drbg *drbg, uint8_t *out, size_t out_len,
                                const uint8_t *additional, size_t additional_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

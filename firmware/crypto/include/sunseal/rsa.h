@@ -7,6 +7,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * RSA with moduli of 1024 and 2048 bits and the public exponent 65537
  * ===================================================================
@@ -155,5 +159,9 @@ int sunseal_rsa2048_encrypt_oaep(uint8_t out[256], const uint8_t n[256], const u
 int sunseal_rsa2048_decrypt_oaep(uint8_t *message, size_t message_len,
                                  const struct sunseal_rsa2048_key *key, const uint8_t in[256],
                                  const uint8_t random[24]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

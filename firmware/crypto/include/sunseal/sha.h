@@ -7,6 +7,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * SHA-1, SHA-256 and SHA-512 (FIPS 180-4)
  * =======================================
@@ -69,5 +73,9 @@ int sunseal_sha512_init(struct sunseal_sha512 *context);
 int sunseal_sha512_update(struct sunseal_sha512 *context, const void *data, size_t data_len);
 int sunseal_sha512_final(struct sunseal_sha512 *context, uint8_t digest[SUNSEAL_SHA512_BYTES]);
 int sunseal_sha512(uint8_t digest[SUNSEAL_SHA512_BYTES], const void *data, size_t data_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

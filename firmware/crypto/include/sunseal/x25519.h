@@ -6,6 +6,10 @@
 
 #include "sunseal/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * X25519 (RFC 7748)
  * =================
@@ -26,5 +30,9 @@
 
 int sunseal_x25519_keygen(uint8_t d[32], uint8_t q[32], const uint8_t entropy[32]);
 int sunseal_x25519(uint8_t shared[32], const uint8_t d[32], const uint8_t u[32]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include "sunseal/block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * XTEA
  * ====
@@ -26,5 +30,9 @@ struct sunseal_xtea {
 };
 
 extern const struct sunseal_block sunseal_xtea;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../verdict.h"
 #include "ascon.h"
 #include "cipher.h"
 #include "sunseal/wipe.h"
@@ -113,18 +114,20 @@ int sunseal_ascon_aead128_open(const uint8_t key[16], const uint8_t nonce[16], c
                                size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
                                const uint8_t *tag, size_t tag_len) {
     struct sunseal_ascon_state state;
+    struct sunseal_verdict verdict;
     uint8_t full[16];
     int error = check(key, nonce, aad, aad_len, out, in, len, tag, tag_len);
     if (error != SUNSEAL_OK) {
-        return error;
+        return sunseal_refused(error);
     }
     start(&state, key, nonce, aad, aad_len);
     crypt(&state, key, out, in, len, true, full);
-    if (sunseal_differ(full, tag, tag_len) != 0) {
+    sunseal_verdict_begin(&verdict);
+    sunseal_verdict_add(&verdict, full, tag, tag_len);
+    if (sunseal_verdict_refuses(&verdict)) {
         sunseal_wipe(out, len);
-        error = SUNSEAL_ERR_TAG;
     }
     sunseal_wipe(&state, sizeof state);
     sunseal_wipe(full, sizeof full);
-    return error;
+    SUNSEAL_RETURN(sunseal_verdict_end(&verdict, tag_len, SUNSEAL_ERR_TAG));
 }

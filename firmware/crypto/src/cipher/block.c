@@ -4,14 +4,6 @@
 #include "cipher.h"
 #include "sunseal/wipe.h"
 
-uint8_t sunseal_differ(const uint8_t *a, const uint8_t *b, size_t len) {
-    uint8_t difference = 0;
-    for (size_t i = 0; i < len; i++) {
-        difference |= a[i] ^ b[i];
-    }
-    return difference;
-}
-
 int sunseal_block_set_key(const struct sunseal_block *cipher, void *schedule, const uint8_t *key,
                           size_t key_len) {
     if (cipher == NULL || schedule == NULL || key == NULL) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../verdict.h"
 #include "cipher.h"
 #include "sunseal/ccm.h"
 #include "sunseal/wipe.h"
@@ -151,9 +152,10 @@ int sunseal_ccm_seal(const struct sunseal_block *cipher, const void *schedule,
     return error;
 }
 
-int sunseal_ccm_open(const struct sunseal_block *cipher, const void *schedule,
-                     const struct sunseal_ccm_public *header, uint8_t *out, const uint8_t *in,
-                     size_t len, const uint8_t *tag, size_t tag_len) {
+/* What is left to say behind it is the verdict's, where no error is returned. */
+static int opened(struct sunseal_verdict *verdict, const struct sunseal_block *cipher,
+                  const void *schedule, const struct sunseal_ccm_public *header, uint8_t *out,
+                  const uint8_t *in, size_t len, const uint8_t *tag, size_t tag_len) {
     struct ccm ccm;
     int error = check(cipher, schedule, header, out, in, len, tag, tag_len);
     if (error != SUNSEAL_OK) {
@@ -162,14 +164,24 @@ int sunseal_ccm_open(const struct sunseal_block *cipher, const void *schedule,
     begin(&ccm, cipher, schedule, header, len, tag_len);
     run(&ccm, out, in, len, true);
     error = ccm.error;
-    if (error == SUNSEAL_OK && sunseal_differ(ccm.mac, tag, tag_len) != 0) {
-        error = SUNSEAL_ERR_TAG;
-    }
-    if (error != SUNSEAL_OK) {
+    sunseal_verdict_add(verdict, ccm.mac, tag, tag_len);
+    if (error != SUNSEAL_OK || sunseal_verdict_refuses(verdict)) {
         sunseal_wipe(out, len);
     }
     sunseal_wipe(&ccm, sizeof ccm);
     return error;
+}
+
+int sunseal_ccm_open(const struct sunseal_block *cipher, const void *schedule,
+                     const struct sunseal_ccm_public *header, uint8_t *out, const uint8_t *in,
+                     size_t len, const uint8_t *tag, size_t tag_len) {
+    struct sunseal_verdict verdict;
+    sunseal_verdict_begin(&verdict);
+    int error = opened(&verdict, cipher, schedule, header, out, in, len, tag, tag_len);
+    if (error != SUNSEAL_OK) {
+        return sunseal_refused(error);
+    }
+    SUNSEAL_RETURN(sunseal_verdict_end(&verdict, tag_len, SUNSEAL_ERR_TAG));
 }
 
 int sunseal_ccm_seal_once(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
@@ -186,16 +198,29 @@ int sunseal_ccm_seal_once(const struct sunseal_block *cipher, const uint8_t *key
     return error;
 }
 
+static __attribute__((noinline)) int
+opened_once(struct sunseal_verdict *verdict, const struct sunseal_block *cipher, const uint8_t *key,
+            size_t key_len, const struct sunseal_ccm_public *header, uint8_t *out,
+            const uint8_t *in, size_t len, const uint8_t *tag, size_t tag_len) {
+    SUNSEAL_SCHEDULE_ONCE(schedule);
+    int error = sunseal_block_set_key(cipher, schedule, key, key_len);
+    if (error == SUNSEAL_OK) {
+        error = opened(verdict, cipher, schedule, header, out, in, len, tag, tag_len);
+        sunseal_wipe(schedule, sizeof schedule);
+    }
+    return error;
+}
+
 int sunseal_ccm_open_once(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                           const uint8_t *nonce, size_t nonce_len, const uint8_t *aad,
                           size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
                           const uint8_t *tag, size_t tag_len) {
-    SUNSEAL_SCHEDULE_ONCE(schedule);
     struct sunseal_ccm_public header = {nonce, nonce_len, aad, aad_len};
-    int error = sunseal_block_set_key(cipher, schedule, key, key_len);
-    if (error == SUNSEAL_OK) {
-        error = sunseal_ccm_open(cipher, schedule, &header, out, in, len, tag, tag_len);
-        sunseal_wipe(schedule, sizeof schedule);
+    struct sunseal_verdict verdict;
+    sunseal_verdict_begin(&verdict);
+    int error = opened_once(&verdict, cipher, key, key_len, &header, out, in, len, tag, tag_len);
+    if (error != SUNSEAL_OK) {
+        return sunseal_refused(error);
     }
-    return error;
+    SUNSEAL_RETURN(sunseal_verdict_end(&verdict, tag_len, SUNSEAL_ERR_TAG));
 }

@@ -26,7 +26,4 @@ void sunseal_counter_next(uint8_t *counter, size_t len);
 int sunseal_ctr_blocks(const struct sunseal_block *cipher, const void *schedule, uint8_t *out,
                        const uint8_t *in, uint8_t *counter, size_t blocks);
 
-/* 0 where the bytes are the same, without a branch on them. */
-uint8_t sunseal_differ(const uint8_t *a, const uint8_t *b, size_t len);
-
 #endif

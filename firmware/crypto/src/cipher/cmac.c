@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../mp/mp.h"
+#include "../verdict.h"
 #include "cipher.h"
 #include "sunseal/cmac.h"
 #include "sunseal/wipe.h"
@@ -113,22 +114,33 @@ int sunseal_cmac_final(struct sunseal_cmac *cmac, uint8_t *tag, size_t tag_len) 
     return error;
 }
 
-int sunseal_cmac_verify(struct sunseal_cmac *cmac, const uint8_t *tag, size_t tag_len) {
+/* What is left to say behind it is the verdict's, where no error is returned. */
+static int compare(struct sunseal_verdict *verdict, struct sunseal_cmac *cmac, const uint8_t *tag,
+                   size_t tag_len) {
     uint8_t full[SUNSEAL_BLOCK_BYTES_MAX];
     int error = check_tag(cmac, tag, tag_len);
     if (error == SUNSEAL_OK) {
         error = finish(cmac, full);
-        if (error == SUNSEAL_OK && sunseal_differ(full, tag, tag_len) != 0) {
-            error = SUNSEAL_ERR_TAG;
-        }
+        sunseal_verdict_add(verdict, full, tag, tag_len);
         sunseal_wipe(full, sizeof full);
     }
     return error;
 }
 
+int sunseal_cmac_verify(struct sunseal_cmac *cmac, const uint8_t *tag, size_t tag_len) {
+    struct sunseal_verdict verdict;
+    sunseal_verdict_begin(&verdict);
+    int error = compare(&verdict, cmac, tag, tag_len);
+    if (error != SUNSEAL_OK) {
+        return sunseal_refused(error);
+    }
+    SUNSEAL_RETURN(sunseal_verdict_end(&verdict, tag_len, SUNSEAL_ERR_TAG));
+}
+
+/* Writes the tag, or compares the given one. */
 static int whole(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
-                 const uint8_t *data, size_t len, uint8_t *tag, const uint8_t *given,
-                 size_t tag_len) {
+                 const uint8_t *data, size_t len, uint8_t *tag, struct sunseal_verdict *verdict,
+                 const uint8_t *given, size_t tag_len) {
     SUNSEAL_SCHEDULE_ONCE(schedule);
     struct sunseal_cmac cmac;
     int error = sunseal_block_set_key(cipher, schedule, key, key_len);
@@ -142,7 +154,7 @@ static int whole(const struct sunseal_block *cipher, const uint8_t *key, size_t 
     }
     if (error == SUNSEAL_OK) {
         error = tag != NULL ? sunseal_cmac_final(&cmac, tag, tag_len)
-                            : sunseal_cmac_verify(&cmac, given, tag_len);
+                            : compare(verdict, &cmac, given, tag_len);
     }
     sunseal_wipe(schedule, sizeof schedule);
     sunseal_wipe(&cmac, sizeof cmac);
@@ -151,10 +163,16 @@ static int whole(const struct sunseal_block *cipher, const uint8_t *key, size_t 
 
 int sunseal_cmac(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                  const uint8_t *data, size_t len, uint8_t *tag, size_t tag_len) {
-    return whole(cipher, key, key_len, data, len, tag, tag, tag_len);
+    return whole(cipher, key, key_len, data, len, tag, NULL, tag, tag_len);
 }
 
 int sunseal_cmac_check(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                        const uint8_t *data, size_t len, const uint8_t *tag, size_t tag_len) {
-    return whole(cipher, key, key_len, data, len, NULL, tag, tag_len);
+    struct sunseal_verdict verdict;
+    sunseal_verdict_begin(&verdict);
+    int error = whole(cipher, key, key_len, data, len, NULL, &verdict, tag, tag_len);
+    if (error != SUNSEAL_OK) {
+        return sunseal_refused(error);
+    }
+    SUNSEAL_RETURN(sunseal_verdict_end(&verdict, tag_len, SUNSEAL_ERR_TAG));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../buffers.h"
+#include "../verdict.h"
 #include "ed25519_tables.h"
 #include "field25519.h"
 #include "sunseal/sha.h"
@@ -417,7 +418,7 @@ int sunseal_ed25519_verify(const uint8_t q[32], const uint8_t sig[64], const uin
         status = table_vartime(table, &point);
     }
     if (status != SUNSEAL_OK) {
-        return status;
+        return sunseal_refused(status);
     }
     sunseal_fe25519_from_bytes(s, sig + 32);
     if (!sunseal_mp_sub(k, s, order_n, ORDER_WORDS)) {
@@ -426,5 +427,5 @@ int sunseal_ed25519_verify(const uint8_t q[32], const uint8_t sig[64], const uin
     scalar_hash(k, sig, q, message, message_len);
     multiply_two_vartime(&point, s, k, table);
     point_encode(bytes, &point);
-    return memcmp(bytes, sig, 32) == 0 ? SUNSEAL_OK : SUNSEAL_ERR_SIGNATURE;
+    SUNSEAL_RETURN(sunseal_verdict_same(bytes, sig, 32, SUNSEAL_ERR_SIGNATURE));
 }

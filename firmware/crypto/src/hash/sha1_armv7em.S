@@ -123,6 +123,11 @@
     earlier t - \term, r0
     eor.w   \w, \w, r0
     .endr
+    turned  \w
+    .endm
+
+    /* The same of no further word: GNU as goes once through an empty list. */
+    .macro turned w
     mov.w   \w, \w, ror #31
     place   t, \w
     rounds  1
@@ -244,7 +249,7 @@
     from    r3, 16
     earlier 14, r1
     eor.w   r11, r11, r1
-    from    r11
+    turned  r11
     from    r12, 8                          /* 23 */
     from    r3, 8
     from    r11, 8

@@ -5,6 +5,7 @@
 
 #include "../buffers.h"
 #include "../hash/compress.h"
+#include "../verdict.h"
 #include "ots.h"
 #include "sunseal/wipe.h"
 
@@ -459,8 +460,11 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
 
 /* ---- verification --------------------------------------------------------------------------- */
 
-int sunseal_lms_verify(const uint8_t *public_key, size_t public_key_len, const uint8_t *sig,
-                       size_t sig_len, const void *message, size_t message_len) {
+/* What is left to say behind it is the verdict's, of n bytes, where no error is returned. */
+static __attribute__((noinline)) int root_compare(struct sunseal_verdict *verdict, size_t *n,
+                                                  const uint8_t *public_key, size_t public_key_len,
+                                                  const uint8_t *sig, size_t sig_len,
+                                                  const void *message, size_t message_len) {
     struct parameters parameters;
     struct sunseal_sha256 ends;
     uint8_t block[BLOCK_BYTES], q_hash[N_MAX + 2], node[N_MAX];
@@ -498,5 +502,20 @@ int sunseal_lms_verify(const uint8_t *public_key, size_t public_key_len, const u
         node_parent(node, left, right, parameters.n, identifier, number >> 1);
         path += parameters.n;
     }
-    return memcmp(node, root, parameters.n) == 0 ? SUNSEAL_OK : SUNSEAL_ERR_SIGNATURE;
+    *n = parameters.n;
+    sunseal_verdict_add(verdict, node, root, parameters.n);
+    return SUNSEAL_OK;
+}
+
+int sunseal_lms_verify(const uint8_t *public_key, size_t public_key_len, const uint8_t *sig,
+                       size_t sig_len, const void *message, size_t message_len) {
+    struct sunseal_verdict verdict;
+    size_t n = 0;
+    sunseal_verdict_begin(&verdict);
+    int error =
+        root_compare(&verdict, &n, public_key, public_key_len, sig, sig_len, message, message_len);
+    if (error != SUNSEAL_OK) {
+        return sunseal_refused(error);
+    }
+    SUNSEAL_RETURN(sunseal_verdict_end(&verdict, n, SUNSEAL_ERR_SIGNATURE));
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "verdict.h"
+
 /*
  * Montgomery arithmetic of any length
  * -----------------------------------
@@ -98,14 +100,17 @@ extern const struct sunseal_rsa_hash sunseal_rsa_sha1, sunseal_rsa_sha256;
 
 void sunseal_rsa_pkcs1_encode(uint8_t *em, const uint8_t *hash,
                               const struct sunseal_rsa_hash *which, size_t k);
-int sunseal_rsa_pkcs1_check(const uint8_t *em, const uint8_t *hash,
-                            const struct sunseal_rsa_hash *which, size_t k);
+/* Bytes behind which k more are free, held to what they must be. */
+void sunseal_rsa_pkcs1_compare(struct sunseal_verdict *verdict, uint8_t *em, const uint8_t *hash,
+                               const struct sunseal_rsa_hash *which, size_t k);
 void sunseal_rsa_pss_encode(uint8_t *em, const uint8_t hash[32], const uint8_t salt[32], size_t k);
-/* Unmasks em in place. */
-int sunseal_rsa_pss_check(uint8_t *em, const uint8_t hash[32], size_t k);
+/* The same; unmasks em in place. */
+void sunseal_rsa_pss_compare(struct sunseal_verdict *verdict, uint8_t *em, const uint8_t hash[32],
+                             size_t k);
 void sunseal_rsa_oaep_encode(uint8_t *em, const uint8_t *message, size_t message_len,
                              const uint8_t seed[32], size_t k);
-/* Unmasks em in place; the message stands at its end. */
-int sunseal_rsa_oaep_check(uint8_t *em, size_t message_len, size_t k);
+/* The same; the message stands at the end of em. */
+void sunseal_rsa_oaep_compare(struct sunseal_verdict *verdict, uint8_t *em, size_t message_len,
+                              size_t k);
 
 #endif

@@ -36,16 +36,10 @@ void sunseal_rsa_pkcs1_encode(uint8_t *em, const uint8_t *hash,
     memcpy(em + at + which->prefix_len, hash, which->hash_len);
 }
 
-int sunseal_rsa_pkcs1_check(const uint8_t *em, const uint8_t *hash,
-                            const struct sunseal_rsa_hash *which, size_t k) {
-    size_t at = k - which->prefix_len - which->hash_len;
-    uint8_t wrong = em[0] | (em[1] ^ 1) | em[at - 1];
-    for (size_t i = 2; i < at - 1; i++) {
-        wrong |= em[i] ^ 0xff;
-    }
-    wrong |= memcmp(em + at, which->prefix, which->prefix_len) != 0;
-    wrong |= memcmp(em + at + which->prefix_len, hash, which->hash_len) != 0;
-    return wrong ? SUNSEAL_ERR_SIGNATURE : SUNSEAL_OK;
+void sunseal_rsa_pkcs1_compare(struct sunseal_verdict *verdict, uint8_t *em, const uint8_t *hash,
+                               const struct sunseal_rsa_hash *which, size_t k) {
+    sunseal_rsa_pkcs1_encode(em + k, hash, which, k);
+    sunseal_verdict_add(verdict, em, em + k, k);
 }
 
 /* --- MGF1 with SHA-256, appendix B.2.1 ---------------------------------------------------------
@@ -96,19 +90,19 @@ void sunseal_rsa_pss_encode(uint8_t *em, const uint8_t hash[32], const uint8_t s
     em[k - 1] = 0xbc;
 }
 
-int sunseal_rsa_pss_check(uint8_t *em, const uint8_t hash[32], size_t k) {
+void sunseal_rsa_pss_compare(struct sunseal_verdict *verdict, uint8_t *em, const uint8_t hash[32],
+                             size_t k) {
     size_t db = k - HASH - 1;
-    uint8_t h[HASH];
-    uint8_t wrong = (em[0] & 0x80) | (em[k - 1] ^ 0xbc);
+    uint8_t *right = em + k, top = em[0] & 0x80;
     mask(em, db, em + db, HASH);
-    wrong |= em[0] & 0x7f;
-    for (size_t i = 1; i < db - HASH - 1; i++) {
-        wrong |= em[i];
-    }
-    wrong |= em[db - HASH - 1] ^ 1;
-    pss_hash(h, hash, em + db - HASH);
-    wrong |= memcmp(h, em + db, HASH) != 0;
-    return wrong ? SUNSEAL_ERR_SIGNATURE : SUNSEAL_OK;
+    /* The highest bit is none of the mask's: as it came, it must be 0. */
+    em[0] = (em[0] & 0x7f) | top;
+    memset(right, 0, db - HASH - 1);
+    right[db - HASH - 1] = 1;
+    memcpy(right + db - HASH, em + db - HASH, HASH);
+    pss_hash(right + db, hash, right + db - HASH);
+    right[k - 1] = 0xbc;
+    sunseal_verdict_add(verdict, em, right, k);
 }
 
 /* --- OAEP, section 7.1 -------------------------------------------------------------------------
@@ -135,18 +129,16 @@ void sunseal_rsa_oaep_encode(uint8_t *em, const uint8_t *message, size_t message
     mask(em + 1, HASH, db, db_len);
 }
 
-int sunseal_rsa_oaep_check(uint8_t *em, size_t message_len, size_t k) {
-    uint8_t *db = em + 1 + HASH;
+void sunseal_rsa_oaep_compare(struct sunseal_verdict *verdict, uint8_t *em, size_t message_len,
+                              size_t k) {
+    uint8_t *db = em + 1 + HASH, *right = em + k;
     size_t db_len = k - 1 - HASH;
     mask(em + 1, HASH, db, db_len);
     mask(db, db_len, em + 1, HASH);
-    uint8_t wrong = em[0] | (db[db_len - message_len - 1] ^ 1);
-    for (size_t i = 0; i < HASH; i++) {
-        wrong |= db[i] ^ LABEL[i];
-    }
-    for (size_t i = HASH; i < db_len - message_len - 1; i++) {
-        wrong |= db[i];
-    }
-    sunseal_rsa_verdict = wrong;
-    return sunseal_rsa_verdict ? SUNSEAL_ERR_DECRYPTION : SUNSEAL_OK;
+    memcpy(right, em, k);
+    right[0] = 0;
+    memcpy(right + 1 + HASH, LABEL, HASH);
+    memset(right + 1 + 2 * HASH, 0, db_len - HASH - message_len - 1);
+    right[k - message_len - 1] = 1;
+    sunseal_verdict_add(verdict, em, right, k);
 }
