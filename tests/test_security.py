@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-
 from sunseal.boards import algorithms
 
 ROOT = Path(__file__).resolve().parent.parent

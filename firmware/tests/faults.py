@@ -24,10 +24,10 @@ from typing import Any, Literal
 from calls import Call, In, Symbol
 from elftools.elf.elffile import ELFFile
 from refused import REFUSED
+from sunseal.boards import algorithms
 from table import ALL, COLUMNS, FIRMWARE, Target, fits, implementations, symbols
 
 from sunseal import EngineError, abi
-from sunseal.boards import algorithms
 
 PAGE = FIRMWARE.parent / "docs" / "reference" / "faults.md"
 ARITHMETIC = re.compile(
