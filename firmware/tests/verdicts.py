@@ -43,6 +43,7 @@ OUTCOMES = ("sunseal_rsa_verdict",)
 ALLOWED = {
     r"order_in_range\(": "a candidate or key outside [1, n-1] is refused",
     r"coupon->state": "the coupon's state, which is no secret",
+    r"kind_sealed\.c.*status [!=]= SUNSEAL_": "whether a sealed coupon's tag is right",
     r"sunseal_verdict_(refuses|end)\(|SUNSEAL_RETURN\(|mp_verdict.c.*(nonzero\(|0 - value|agrees \^)": (
         "whether what is compared, a tag or a padding, is right"
     ),
