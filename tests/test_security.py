@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from sunseal.boards import algorithms
+
+from sunseal.catalog.boards import algorithms
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

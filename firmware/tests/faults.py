@@ -24,10 +24,11 @@ from typing import Any, Literal
 from calls import Call, In, Symbol
 from elftools.elf.elffile import ELFFile
 from refused import REFUSED
-from sunseal.boards import algorithms
 from table import ALL, COLUMNS, FIRMWARE, Target, fits, implementations, symbols
 
-from sunseal import EngineError, abi
+from sunseal import EngineError
+from sunseal.catalog.boards import algorithms
+from sunseal.machine import abi
 
 PAGE = FIRMWARE.parent / "docs" / "reference" / "faults.md"
 ARITHMETIC = re.compile(
