@@ -7,15 +7,19 @@
 /* Arm's loads take any address. */
 #if defined(__arm__) && defined(__ARM_FEATURE_UNALIGNED)
 typedef uint32_t chunk;
-#else
-typedef uint8_t chunk;
-#endif
 
 static inline chunk at(const uint8_t *bytes) {
     chunk value;
     __builtin_memcpy(&value, bytes, sizeof value);
     return value;
 }
+#else
+typedef uint8_t chunk;
+
+static inline chunk at(const uint8_t *bytes) {
+    return *bytes;
+}
+#endif
 
 void sunseal_verdict_begin(struct sunseal_verdict *verdict) {
     verdict->differs = 0;
