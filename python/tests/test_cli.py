@@ -344,7 +344,7 @@ class TestReproduce:
         (table,) = answer(sunseal, "reproduce", "mane2014/table-4.2")
         differing = {row["label"]: row["ratio"] for row in table["rows"] if row["verdict"] != "beaten"}
         # Flash and stack traded for cycles, and how much of them; RAM holds the bench's input and output, too.
-        of = (("flash, secp160r1", 1.15), ("RAM, secp160r1", 1.35), ("RAM, P-256", 1.25))
+        of = (("flash, secp160r1", 1.15), ("RAM, secp160r1", 1.36), ("RAM, P-256", 1.25))
         most = {f"{what}, {which} multiplier": ratio for what, ratio in of for which in ("with", "without")}
         assert set(differing) <= set(most), table
         assert all(ratio < most[label] for label, ratio in differing.items())

@@ -51,7 +51,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "war": ("losses:war_command", "Find non-volatile bytes written after they were read."),
         "least-capacitor": (
             "losses:least_command",
-            "Find the smallest capacitor with which a program makes progress.",
+            "Find the smallest capacitor on which a program progresses.",
         ),
         "coupon": ("coupon:coupon_app", "Precomputed work: what can be done ahead, at what cost."),
     },
