@@ -87,11 +87,11 @@ def proofs() -> list[Proof]:
     found = []
     for file in sorted(FOLDER.glob("*.c")):
         text = file.read_text(encoding="utf-8")
-        sources = re.search(r"sources: (.*)", text)
+        sources = " ".join(re.findall(r"sources: (.*)", text))
         unwind = re.search(r"unwind: (\d+)", text)
         if not sources or not unwind:
             continue
-        files = tuple(f for pattern in sources[1].split() for f in sorted((FIRMWARE / "crypto" / "src").glob(pattern)))
+        files = tuple(f for pattern in sources.split() for f in sorted((FIRMWARE / "crypto" / "src").glob(pattern)))
         # Macros make some of them.
         for function in re.findall(r"void (prove_\w+)\(void\)", preprocessed(file, "host")):
             found += [Proof(file, function, files, unwind[1], width) for width in WIDTHS]

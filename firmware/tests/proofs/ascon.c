@@ -3,7 +3,8 @@
  * Ascon-AEAD128 and Ascon-Hash256 around their permutation, for all bytes: at lengths of text, data
  * and tag on each side of every edge, every read and write lies inside of the caller's buffers.
  *
- * sources: cipher/ascon_aead128.c cipher/ascon_hash256.c cipher/ascon_words_c.c cipher/block.c mp/mp_verdict.c
+ * sources: cipher/ascon_aead128.c cipher/ascon_hash256.c cipher/ascon_words_c.c cipher/block.c
+ * sources: mp/mp_verdict.c
  * unwind: 300
  */
 #include "cipher/ascon.h"

@@ -4,7 +4,8 @@
  * messages in two pieces on each side of every edge (a block, what the padding leaves of one); keys
  * around a block, tags and HKDF's outputs around a digest.
  *
- * sources: hash/sha1.c hash/sha256.c hash/sha512.c hash/hmac_sha256.c hash/hkdf_sha256.c mp/mp_verdict.c
+ * sources: hash/sha1.c hash/sha256.c hash/sha512.c hash/hmac_sha256.c hash/hkdf_sha256.c
+ * sources: mp/mp_verdict.c
  * unwind: 300
  */
 #include "hash/compress.h"

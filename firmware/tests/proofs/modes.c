@@ -5,7 +5,8 @@
  * two, in place or not, with a cipher that works or fails: every read and write lies inside of the
  * caller's buffers. A refused tag leaves no plaintext.
  *
- * sources: cipher/ctr.c cipher/ccm.c cipher/cmac.c cipher/block.c mp/mp_verdict.c
+ * sources: cipher/ctr.c cipher/ccm.c cipher/cmac.c cipher/block.c
+ * sources: mp/mp_verdict.c
  * unwind: 300
  */
 #include "cipher.h"
