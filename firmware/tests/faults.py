@@ -40,7 +40,7 @@ TAIL = 900
 INSIDE = 2000
 """Instructions inside arithmetic that are drawn."""
 EACH_TIMES = 2
-"""How often an instruction outside it is disturbed before the tail: the first time, and a drawn one."""
+"""Times that an instruction outside it is disturbed before the tail: the first, and a drawn one."""
 Kind = Literal["skip", "zero", "invert"]
 KINDS: tuple[Kind, ...] = ("skip", "zero", "invert")
 CHANGED = {
@@ -63,7 +63,7 @@ GENERAL = {
     abi.Arm: [f"R{n}" for n in range(13)] + ["LR"],
 }
 RESULT = {abi.Avr: {"r24", "r25"}, abi.Msp430: {"R12"}, abi.Arm: {"R0"}}
-"""Where an `int` is returned: a zero there, behind the last instruction that writes it, is the answer OK itself."""
+"""Registers that return an `int`: a zero there, after the last instruction that writes it, is the answer OK itself."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Passed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of the faults on one function of one target."""
+    """Outcome of the faults on one function of one target."""
 
     column: str
     function: str
@@ -119,7 +119,7 @@ def forgeries() -> dict[str, Call]:
 
 
 def name_of(call: Call, at: int) -> str:
-    """What the header calls an argument."""
+    """Name of an argument in the header."""
     told = algorithms().functions[call.function.removeprefix("sunseal_")]
     return told.arguments[at]
 
@@ -169,7 +169,7 @@ class Bench:
         m.restore(self.start)
 
     def status(self) -> int:
-        """What the function has answered."""
+        """Answer of the function."""
         return int(self.convention.value(self.machine, None))
 
     def places(self, first: int, last: int) -> Iterator[Place]:
@@ -310,7 +310,7 @@ class Campaign:
         return [place for _, place in sorted({(place.cycle, place.address): place for place in taken}.items())]
 
     def is_answer(self, snapshot: Any, place: Place, pair: tuple[str, str]) -> bool:
-        """Whether one of two registers holds the answer, or a half of it."""
+        """Tell if one of two registers holds the answer, or a half of it."""
         bench = self.bench
         assert bench
         bits = 8 * bench.convention.int_bytes
@@ -359,7 +359,7 @@ class Campaign:
 
 
 QUICK_CYCLES = 4_000_000
-"""What a quick campaign simulates before the tail of one function's run."""
+"""Cycles that a quick campaign simulates before the tail of one function's run."""
 THOROUGH_CYCLES = 80_000_000
 TARGETS = ("msp430f5438a-anagear/mpy-32", "micaz/default", "msp432p401r-launchpad/default")
 """A target of each family."""

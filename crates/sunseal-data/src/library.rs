@@ -43,7 +43,7 @@ impl Library {
         Self { own, data }
     }
 
-    /// The package's folder.
+    /// Data folder that the package brings along.
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data

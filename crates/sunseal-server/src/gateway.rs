@@ -326,7 +326,7 @@ impl Gateway {
     }
 }
 
-/// What follows the first byte of an up message's length.
+/// Rest of an up message, after the first byte of its length.
 async fn read_message<'a>(
     stream: &mut TcpStream,
     first: u8,

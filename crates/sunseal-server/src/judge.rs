@@ -121,7 +121,7 @@ pub struct Claim {
     public_key: Vec<u8>,
     bytes: signed::SignedBytes,
     signature: KeyBytes,
-    /// What the answer to the challenge's nonce of before would have signed.
+    /// Text that an answer to the challenge's nonce of before would have signed.
     former: Option<signed::SignedBytes>,
 }
 
@@ -156,7 +156,7 @@ impl Claim {
 /// A challenge on its way to a node.
 #[derive(Clone, Debug)]
 pub struct Issued {
-    /// Its number.
+    /// Number of the challenge, which the answer repeats.
     pub challenge_id: u32,
     /// What nobody could foretell.
     pub nonce: [u8; 16],
@@ -565,7 +565,7 @@ fn accept(
     tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us, frame.0]).map(|_| ())
 }
 
-/// What the log keeps of a signed message: of one that was accepted enough to verify it again, of another half of the
+/// Log entry of a signed message: of one that was accepted enough to verify it again, of another half of the
 /// hash of its kind and body, by which whoever has the frame finds it.
 fn logged(judgement: &Judgement, message: &Message, counter: u32, suite: Suite) -> Value {
     let mut detail = json!({
@@ -774,7 +774,7 @@ pub fn rekey(
 /// Challenges that may wait for one node.
 pub const MAX_QUEUED: i64 = 10_000;
 
-/// When a challenge is wanted.
+/// Times between which a challenge is wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Intent {
     /// Not before this; now, unless told.

@@ -14,7 +14,7 @@ const SAVED_S: f64 = 2.0;
 /// Callers that are remembered at most; who is forgotten begins with a full bucket.
 const MAX_CALLERS: usize = 16_384;
 
-/// Who is counted.
+/// Caller whose requests are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// The bearer of a token.

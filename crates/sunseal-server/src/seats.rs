@@ -84,14 +84,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct Seats {
     most: usize,
-    /// Who has said something whole keeps his place before those who never did.
+    /// Seats of callers that have said something whole are kept before those of callers that never did.
     speakers_first: bool,
     taken: Mutex<Vec<Arc<Seat>>>,
     changed: Notify,
 }
 
 impl Seats {
-    /// So many places.
+    /// Makes so many places; with `speakers_first` those that never spoke give way first.
     pub fn new(most: usize, speakers_first: bool) -> Self {
         Self { most, speakers_first, taken: Mutex::default(), changed: Notify::new() }
     }

@@ -278,7 +278,7 @@ pub struct Node {
     pub challenges_answered: i64,
     /// Challenges whose intent is over, as far as they were swept.
     pub challenges_expired: i64,
-    /// When it was handed a challenge first after it last proved itself.
+    /// Time at which it was handed a challenge first after it last proved itself.
     pub unanswered_since_us: Option<u64>,
 }
 
@@ -329,7 +329,7 @@ impl Node {
         }
     }
 
-    /// Why the node is late at `now_us`, if it is: a whole expected period and a half went by since it showed itself,
+    /// Reason for which the node is late at `now_us`, if it is: a whole expected period and a half went by since it showed itself,
     /// or since it was first handed a challenge that it has not answered. HELLO is not signed: that something says it
     /// in the node's name is no proof that the node lives.
     pub fn late(&self, now_us: u64) -> Option<Value> {

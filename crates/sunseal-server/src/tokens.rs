@@ -59,18 +59,18 @@ pub fn make(db: &Connection, now_us: u64, role: Role, name: &str) -> rusqlite::R
     Ok(json!({"token_id": token_id, "role": role.name(), "name": name, "token": token}))
 }
 
-/// Who shows a token.
+/// Holder of a token that was shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Bearer {
-    /// The token's number.
+    /// Number of the token in its table.
     pub token_id: i64,
-    /// What it allows.
+    /// Role that the token gives its holder.
     pub role: Role,
     /// It was never used before.
     pub first: bool,
 }
 
-/// Whose token this is, unless it is unknown or revoked.
+/// Finds the holder of a token, unless it is unknown or revoked.
 pub fn bearer_of(db: &Connection, token: &str) -> rusqlite::Result<Option<Bearer>> {
     let sql = "SELECT token_id, role, first_used_us IS NULL FROM tokens
         WHERE hash = ?1 AND revoked_us IS NULL";

@@ -525,7 +525,7 @@ async fn silent_radios_silence_no_gateway() {
     assert_eq!(client.node(&node).await["counter"], 3);
 }
 
-/// Who begins a message and does not end it is hung up, and nobody waits for him.
+/// Callers that begin a message and do not end it are hung up, and nobody waits for them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_does_not_come_whole_ends_its_radio_alone() {
     let (server, _client, node) = enrolled("half", &[], Suite::EcdsaP256Sha256).await;

@@ -41,7 +41,7 @@ int sunseal_verdict_refuses(const struct sunseal_verdict *verdict);
 int sunseal_verdict_end(const struct sunseal_verdict *verdict, size_t total, int error);
 int sunseal_verdict_same(const void *a, const void *b, size_t len, int error);
 
-/* How a function that ends in a verdict returns: behind it lies a loop, so that a return that is
+/* Return of a function that ends in a verdict: after it lies a loop, so that a return that is
  * passed over does not run into the next function. On Arm a function's constants may lie between
  * the two; there the loop is where a branch would go that is never taken. */
 #if defined(__arm__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who is let in, and how often.
+//! Admission of callers by token, and their rates.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What gateways hand in of nodes, and the verdict on it.
+//! Messages of nodes that gateways hand in, and the verdicts on them.
 
 use std::sync::Arc;
 

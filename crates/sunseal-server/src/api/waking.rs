@@ -29,7 +29,7 @@ const MAX_DUE: u32 = 500;
 /// Queued challenges whose nodes are remembered, so that only those wake up who ask for one of them.
 const MAX_NEWS: usize = 4_096;
 
-/// What was queued lately.
+/// Nodes for which something was queued lately.
 #[derive(Debug, Default)]
 pub(super) struct News {
     latest: VecDeque<(u64, NodeId)>,
@@ -48,7 +48,7 @@ impl App {
         });
     }
 
-    /// Whether something was queued for one of these after `known`; also if nobody can say any more.
+    /// True if something was queued for one of these after `known`, or if nobody can say any more.
     fn is_news(&self, known: u64, version: u64, asked: &Asked) -> bool {
         let Asked::Of(ids) = asked else { return known != version };
         let news = self.news.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,7 +26,7 @@ const MAX_RECENT: usize = 4_096;
 pub struct Frame(pub(super) [u8; 16]);
 
 impl Frame {
-    /// Of a body as it came over the air.
+    /// Makes it of a body as it came over the air.
     pub fn of(kind: Kind, body: &[u8]) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(&[kind.code()]);
@@ -36,7 +36,7 @@ impl Frame {
         Self(half)
     }
 
-    /// Of a message.
+    /// Makes it of a message that was read.
     pub fn of_message(message: &Message) -> Self {
         Self::of(message.kind(), &message.encode())
     }

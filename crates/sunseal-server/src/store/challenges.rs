@@ -10,12 +10,12 @@ use sunseal_link::NodeId;
 
 use super::Node;
 
-/// How long an intent holds from its `not_before_us`, unless the operator says otherwise: 30 days.
+/// Validity of an intent from its `not_before_us`, unless the operator says otherwise: 30 days.
 pub const INTENT_US: u64 = 30 * 86_400_000_000;
 /// Intents that one sweep ends at most, so that it delays nobody.
 const MAX_SWEPT: u32 = 1_000;
 
-/// How many challenges there are in each state, of one node or of all.
+/// Numbers of challenges in each state, of one node or of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Asked for by the operator so far.
@@ -24,14 +24,14 @@ pub struct Counts {
     pub queued: i64,
     /// Out, their nonce fresh.
     pub issued: i64,
-    /// Answered so far.
+    /// Challenges that were answered in time.
     pub answered: i64,
     /// Not answered before their intent was over.
     pub expired: i64,
 }
 
 impl Counts {
-    /// Of one node.
+    /// Counts those of one node.
     pub fn of(db: &Connection, node: &Node, now_us: u64) -> rusqlite::Result<Self> {
         // By their nodes: few are open.
         let sql = "SELECT count(*) FILTER (WHERE intent_expires_us < ?1),
@@ -44,7 +44,7 @@ impl Counts {
         Ok(Self::from(asked, answered, node.challenges_expired, over, out))
     }
 
-    /// Of all nodes.
+    /// Counts those of all nodes.
     pub fn of_all(db: &Connection, now_us: u64) -> rusqlite::Result<Self> {
         let count = |sql: &str| db.prepare_cached(sql)?.query_row([now_us], |r| r.get::<_, i64>(0));
         let over = count(
@@ -92,11 +92,11 @@ pub fn out(
 /// A challenge that waits and may be handed out now.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    /// Its number.
+    /// Number of the challenge, which its answers repeat.
     pub challenge_id: u32,
-    /// How often it was handed out.
+    /// Number of times that it was handed out.
     pub issues: u32,
-    /// When its intent is over.
+    /// Time at which its intent is over.
     pub intent_expires_us: u64,
 }
 
@@ -133,19 +133,19 @@ pub fn end(db: &Connection, now_us: u64) -> rusqlite::Result<Vec<(NodeId, u32, u
     Ok(ended)
 }
 
-/// Which of the nodes that are due are asked for.
+/// Page of the nodes that are due.
 #[derive(Clone, Debug)]
 pub enum Asked {
     /// Those behind this one, in the order of their identifiers.
     Behind(Option<NodeId>),
-    /// These.
+    /// Nodes of a list, in any order.
     Of(Vec<NodeId>),
 }
 
 /// Some of the nodes that are due, and behind which the rest of them stand.
 #[derive(Clone, Debug, Default)]
 pub struct Due {
-    /// Who, how often it listens, and from when on its challenge may be handed out.
+    /// The node, how often it listens, and from when on its challenge may be handed out.
     pub nodes: Vec<Value>,
     /// The last one looked at, if there may be more.
     pub next_page: Option<NodeId>,

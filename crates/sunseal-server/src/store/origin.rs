@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who the present piece of work is done for: named in each event, and held to a share of the log.
+//! Caller for whom the present piece of work is done: named in each event, and held to a share of the log.
 //!
 //! The writing thread works off one request after another; while it works on one, this is whose it is. Functions that
 //! judge and log need not hand it through.

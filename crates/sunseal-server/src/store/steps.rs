@@ -68,13 +68,13 @@ CREATE TABLE health (tried_us INTEGER NOT NULL, room BLOB NOT NULL) STRICT;
 INSERT INTO health VALUES (0, x'');
 ";
 
-/// How often a node that can be woken looks at the air, by its latest HELLO.
+/// Period with which a node that can be woken looks at the air, by its latest HELLO.
 const UPGRADE_3: &str = "
 ALTER TABLE nodes ADD COLUMN listen_us INTEGER;
 CREATE INDEX nodes_listening ON nodes (node_id) WHERE listen_us IS NOT NULL;
 ";
 
-/// What the operator wants to know (an intent) outlives the nonce that it was handed out with. Before this step a
+/// Intents (what the operator wants to know) outlive the nonce that they were handed out with. Before this step a
 /// challenge ended with its nonce; those that wait get the default life.
 const UPGRADE_4: &str = "
 ALTER TABLE challenges ADD COLUMN intent_expires_us INTEGER NOT NULL DEFAULT 0;
@@ -101,7 +101,7 @@ const UPGRADE_5: &str = "
 ALTER TABLE nodes ADD COLUMN last_frame BLOB CHECK (length(last_frame) = 16);
 ";
 
-/// What one sender has taken of a minute's log, and how far the log has been cut at its oldest end.
+/// Shares that each sender has taken of a minute's log, and how far the log has been cut at its oldest end.
 const UPGRADE_6: &str = "
 ALTER TABLE bursts ADD COLUMN rows INTEGER NOT NULL DEFAULT 0;
 UPDATE bursts SET rows = min(count, 20);
@@ -130,7 +130,7 @@ CREATE INDEX nodes_due ON nodes (node_id)
     AND challenges_asked > challenges_answered + challenges_expired;
 ";
 
-/// When a token was used for the first time.
+/// Time at which a token was used first.
 const UPGRADE_8: &str = "
 ALTER TABLE tokens ADD COLUMN first_used_us INTEGER;
 ";

@@ -231,7 +231,7 @@ async fn one_caller_takes_no_more_than_its_rate() {
     assert_eq!(told, [401, 429].into());
 }
 
-/// Who made, used and ended a token, who was refused, and who decided about a node: with token and address.
+/// Audit events: tokens made, used and ended, callers refused, decisions about nodes, each with token and address.
 #[tokio::test]
 async fn who_did_what_is_in_the_log() {
     let db = folder("audit").join("s.db");

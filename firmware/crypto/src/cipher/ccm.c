@@ -152,7 +152,7 @@ int sunseal_ccm_seal(const struct sunseal_block *cipher, const void *schedule,
     return error;
 }
 
-/* What is left to say behind it is the verdict's, where no error is returned. */
+/* The verdict says what is left to say after it, where no error is returned. */
 static int opened(struct sunseal_verdict *verdict, const struct sunseal_block *cipher,
                   const void *schedule, const struct sunseal_ccm_public *header, uint8_t *out,
                   const uint8_t *in, size_t len, const uint8_t *tag, size_t tag_len) {

@@ -114,7 +114,7 @@ int sunseal_cmac_final(struct sunseal_cmac *cmac, uint8_t *tag, size_t tag_len) 
     return error;
 }
 
-/* What is left to say behind it is the verdict's, where no error is returned. */
+/* The verdict says what is left to say after it, where no error is returned. */
 static int compare(struct sunseal_verdict *verdict, struct sunseal_cmac *cmac, const uint8_t *tag,
                    size_t tag_len) {
     uint8_t full[SUNSEAL_BLOCK_BYTES_MAX];

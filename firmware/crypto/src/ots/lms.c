@@ -460,7 +460,7 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
 
 /* ---- verification --------------------------------------------------------------------------- */
 
-/* What is left to say behind it is the verdict's, of n bytes, where no error is returned. */
+/* The verdict, of n bytes, says what is left to say after it, where no error is returned. */
 static __attribute__((noinline)) int root_compare(struct sunseal_verdict *verdict, size_t *n,
                                                   const uint8_t *public_key, size_t public_key_len,
                                                   const uint8_t *sig, size_t sig_len,

@@ -133,22 +133,21 @@ def run(
     program: Program, board: str, progress: Progress | None = None, timing: Timing | None = None
 ) -> tuple[_engine.Counts, bool | None]:
     """Count one run of a program, from the cache if this very run was made before."""
-    device = boards.device_path(boards.load(board).device)
     work = program.workload
     if work is None:
-        return _counted(program, board, device, None, 0, progress, timing), None
+        return _counted(program, board, None, 0, progress, timing), None
     trial = oracle.trial(work)
-    counts = _counted(program, board, device, trial.fed, trial.output_bytes, progress, timing)
+    counts = _counted(program, board, trial.fed, trial.output_bytes, progress, timing)
     valid = trial.right(counts.output) if counts.status == oracle.STATUS_OK else False
     if trial.refused is not None:
-        refused = _counted(program, board, device, trial.refused, trial.output_bytes, progress, timing)
+        refused = _counted(program, board, trial.refused, trial.output_bytes, progress, timing)
         valid = valid and refused.status != oracle.STATUS_OK
     return counts, valid
 
 
 def count(program: Program, board: str, fed: bytes) -> _engine.Counts:
     """Count one run of a workload's program with an input of one's own, whose output nobody judges."""
-    return _counted(program, board, boards.device_path(boards.load(board).device), fed, 0, None)
+    return _counted(program, board, fed, 0, None)
 
 
 def at_clock(program: Program, weights: power_sets.PowerSet, freq_hz: int, vcc_v: float) -> Program:
@@ -445,18 +444,18 @@ def engine_id() -> bytes:
 def _counted(
     program: Program,
     board: str,
-    device: Path,
     fed: bytes | None,
     takes: int,
     progress: Progress | None,
     timing: Timing | None = None,
 ) -> _engine.Counts:
+    device = boards.load(board).device
     key = hashlib.sha256()
     window = json.dumps(program.window).encode()
     switches = [*timing_pairs(timing), *program.wires]
     for part in (
         engine_id(),
-        json.dumps(boards.device(device.stem), sort_keys=True).encode(),
+        json.dumps(boards.device(device), sort_keys=True).encode(),
         json.dumps(boards.board(board), sort_keys=True).encode(),
         program.image,
         window,
@@ -474,7 +473,7 @@ def _counted(
     coprocessor.ready(board, program.wires)
     counts = _engine.run(
         boards.load(board),
-        str(device),
+        str(boards.device_path(device)),
         program.image,
         program.window,
         fed,
