@@ -64,6 +64,12 @@ macro_rules! events {
             pub fn name(self) -> &'static str {
                 match self { $(Self::$event => $name,)* }
             }
+
+            /// The event that is a byte of the serial interface of that name.
+            pub fn byte(serial: &str) -> Self {
+                let is = |e: &&Self| e.name().strip_suffix(".byte") == Some(serial);
+                *Self::ALL.iter().find(is).expect("each serial interface that a family knows has its event")
+            }
         }
     };
 }
@@ -120,6 +126,22 @@ events! {
     EusciB1Byte = "eusci_b1.byte",
     EusciB2Byte = "eusci_b2.byte",
     EusciB3Byte = "eusci_b3.byte",
+    UsciA4Byte = "usci_a4.byte",
+    UsciA5Byte = "usci_a5.byte",
+    UsciA6Byte = "usci_a6.byte",
+    UsciA7Byte = "usci_a7.byte",
+    UsciB4Byte = "usci_b4.byte",
+    UsciB5Byte = "usci_b5.byte",
+    UsciB6Byte = "usci_b6.byte",
+    UsciB7Byte = "usci_b7.byte",
+    EusciA4Byte = "eusci_a4.byte",
+    EusciA5Byte = "eusci_a5.byte",
+    EusciA6Byte = "eusci_a6.byte",
+    EusciA7Byte = "eusci_a7.byte",
+    EusciB4Byte = "eusci_b4.byte",
+    EusciB5Byte = "eusci_b5.byte",
+    EusciB6Byte = "eusci_b6.byte",
+    EusciB7Byte = "eusci_b7.byte",
     FlashDoubleWordWrite = "flash.double_word_write",
     Usart2Byte = "usart2.byte",
     Usart3Byte = "usart3.byte",
@@ -184,6 +206,11 @@ impl Accounts {
             changed: false,
             passed: None,
         }
+    }
+
+    /// The chip reports `event`, too.
+    pub fn has(&mut self, event: Event) {
+        Arc::make_mut(&mut self.vocabulary).event(event.name());
     }
 
     /// The id of a state that a part names.

@@ -130,7 +130,7 @@ pub(crate) trait Chip: Sized {
     fn pin_level(&self, pin: Pin) -> bool;
     fn drive(&mut self, drives: Vec<Drive>);
     /// Names of the serial interfaces; their places are their numbers.
-    fn serials(&self) -> &'static [&'static str];
+    fn serials(&self) -> &[&'static str];
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128);
     /// Wires ACLK to a capture input, where the chip has such timers.
     fn wire_aclk(&mut self, _timer: &str, _ccr: u8, _input: char) -> bool {

@@ -92,17 +92,17 @@ pub(crate) trait Block {
     fn served(&mut self, _number: u8) {}
 }
 
-/// One block, or several of a kind.
+/// One block, or several of a kind: as many as the family says (an array), or as the device's file lists (a `Vec`).
 pub(crate) trait Blocks {
     type Item: Block;
-    const COUNT: usize;
+    /// Only those blocks are made that the device's file lists.
+    const LISTED: bool = false;
     fn all(&self) -> &[Self::Item];
     fn all_mut(&mut self) -> &mut [Self::Item];
 }
 
 impl<B: Block> Blocks for B {
     type Item = B;
-    const COUNT: usize = 1;
 
     #[inline(always)]
     fn all(&self) -> &[B] {
@@ -117,7 +117,21 @@ impl<B: Block> Blocks for B {
 
 impl<B: Block, const N: usize> Blocks for [B; N] {
     type Item = B;
-    const COUNT: usize = N;
+
+    #[inline(always)]
+    fn all(&self) -> &[B] {
+        self
+    }
+
+    #[inline(always)]
+    fn all_mut(&mut self) -> &mut [B] {
+        self
+    }
+}
+
+impl<B: Block> Blocks for Vec<B> {
+    type Item = B;
+    const LISTED: bool = true;
 
     #[inline(always)]
     fn all(&self) -> &[B] {
@@ -133,16 +147,42 @@ impl<B: Block, const N: usize> Blocks for [B; N] {
 /// A block's name and kind in the device's data, and the names of its interrupts.
 pub(crate) type Named<const LINES: usize> = (&'static str, &'static str, [&'static str; LINES]);
 
+/// Names of the blocks of a kind that a device file may list, from number 0 to 7: `numbered!("ta", "timer_a", "_ccr0", "")`
+/// has `ta0` with the interrupts `ta0_ccr0` and `ta0`.
+macro_rules! numbered {
+    ($prefix:literal, $kind:literal $(, $line:literal)*) => {
+        numbered!(@ $prefix, $kind, [$($line),*]; 0 1 2 3 4 5 6 7)
+    };
+    (@ $prefix:literal, $kind:literal, $lines:tt; $($n:literal)*) => {
+        [$(numbered!(# $prefix, $kind, $lines, $n)),*]
+    };
+    (# $prefix:literal, $kind:literal, [$($line:literal),*], $n:literal) => {
+        (concat!($prefix, $n), $kind, [$(concat!($prefix, $n, $line)),*])
+    };
+}
+pub(crate) use numbered;
+
+/// Those of a family's blocks that a device has, in the family's order.
+pub(crate) fn present<const LINES: usize>(
+    mut all: Vec<Named<LINES>>,
+    device: &crate::device::Device,
+) -> Vec<Named<LINES>> {
+    all.retain(|(name, kind, _)| device.block(name).is_some_and(|b| b.kind == *kind));
+    all
+}
+
 /// Where a block lies on a chip, 0 where the chip has none, and its vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<const LINES: usize> {
+    pub name: &'static str,
     pub base: u32,
     pub size_bytes: u32,
     pub vectors: [u32; LINES],
 }
 
-/// Puts a family together: `field: Type = names`, in the order in which events of one instant are served.
-/// Makes the struct of the blocks, their slots in the address map, and their places.
+/// Puts a family together: `field: Type = names`, in the order in which events of one instant are served. Of a `Vec`
+/// a chip has those that its file lists. Makes the struct of the blocks, their slots in the address map, and their
+/// places.
 macro_rules! wire {
     ($blocks:ident, $slot:ident, $places:ident {
         $($(#[$doc:meta])* $field:ident : $ty:ty = $names:expr,)*
@@ -158,17 +198,21 @@ macro_rules! wire {
 
         /// First addresses and vectors, as the device's data have them.
         pub(crate) struct $places {
-            $(pub $field: [$crate::blocks::block::Place<
+            $(pub $field: Vec<$crate::blocks::block::Place<
                 { <<$ty as $crate::blocks::block::Blocks>::Item as $crate::blocks::block::Block>::LINES }
-            >; <$ty as $crate::blocks::block::Blocks>::COUNT],)*
+            >>,)*
         }
 
         #[allow(dead_code)]
         impl $places {
             fn of(device: &$crate::device::Device) -> Self {
-                Self { $($field: $blocks::$field().map(|(name, _, lines)| {
-                    $crate::blocks::block::place(name, lines, device)
-                }),)* }
+                Self { $($field: {
+                    let listed = <$ty as $crate::blocks::block::Blocks>::LISTED;
+                    let of = $blocks::of(listed, $blocks::$field(), Some(device));
+                    of.into_iter().map(|(name, _, lines)| {
+                        $crate::blocks::block::place(name, lines, device)
+                    }).collect()
+                },)* }
             }
 
             /// The slot and the offset of every fourth address.
@@ -185,14 +229,26 @@ macro_rules! wire {
 
         #[allow(dead_code)]
         impl $blocks {
-            $(fn $field() -> [$crate::blocks::block::Named<
+            $(fn $field() -> Vec<$crate::blocks::block::Named<
                 { <<$ty as $crate::blocks::block::Blocks>::Item as $crate::blocks::block::Block>::LINES }
-            >; <$ty as $crate::blocks::block::Blocks>::COUNT] { $names })*
+            >> { Vec::from($names) })*
+
+            /// Those of `all` that a device has, where only those are made.
+            fn of<const LINES: usize>(
+                listed: bool,
+                all: Vec<$crate::blocks::block::Named<LINES>>,
+                device: Option<&$crate::device::Device>,
+            ) -> Vec<$crate::blocks::block::Named<LINES>> {
+                match device {
+                    Some(device) if listed => $crate::blocks::block::present(all, device),
+                    _ => all,
+                }
+            }
 
             /// The blocks that the family knows: their names, and how secrets go through them.
             pub(crate) fn known() -> Vec<(&'static str, $crate::instruments::taint::Follow)> {
                 let mut known = Vec::new();
-                $(known.extend(Self::$field().map(|(name, ..)| {
+                $(known.extend(Self::$field().into_iter().map(|(name, ..)| {
                     (name, <<$ty as $crate::blocks::block::Blocks>::Item
                         as $crate::blocks::block::Block>::TAINT)
                 }));)*
@@ -209,11 +265,15 @@ macro_rules! wire {
                 (blocks, interrupts)
             }
 
-            /// The slot of the block of that name.
-            fn find(name: &str) -> Option<$slot> {
-                $(if let Some(i) = Self::$field().iter().position(|n| n.0 == name) {
-                    return Some($slot::$field(i as u8));
-                })*
+            /// The slot of the block of that name, on a device or on any.
+            fn find(device: Option<&$crate::device::Device>, name: &str) -> Option<$slot> {
+                $(
+                    let listed = <$ty as $crate::blocks::block::Blocks>::LISTED;
+                    let of = Self::of(listed, Self::$field(), device);
+                    if let Some(i) = of.iter().position(|n| n.0 == name) {
+                        return Some($slot::$field(i as u8));
+                    }
+                )*
                 None
             }
 
@@ -323,10 +383,12 @@ macro_rules! wire {
                 })*
             }
 
-            pub(crate) fn trigger(name: &str) -> Option<($slot, u8)> {
+            /// A DMA trigger by its name in the device's data, on a device or on any.
+            pub(crate) fn trigger(device: Option<&$crate::device::Device>, name: &str)
+                -> Option<($slot, u8)> {
                 use $crate::blocks::block::{Block, Blocks};
                 let (block, what) = name.split_once('.').unwrap_or((name, ""));
-                let slot = Self::find(block)?;
+                let slot = Self::find(device, block)?;
                 let number = match slot {
                     $slot::none => None,
                     $($slot::$field(_) => <<$ty as Blocks>::Item as Block>::trigger(what),)*
@@ -358,10 +420,10 @@ pub(crate) use wire;
 
 /// Looks a block's addresses up. Vector 0 is none: a chip may lack the block, or its interrupt.
 pub(crate) fn place<const LINES: usize>(
-    name: &str,
+    name: &'static str,
     lines: [&str; LINES],
     device: &crate::device::Device,
 ) -> Place<LINES> {
     let (base, size_bytes) = device.block(name).map_or((0, 0), |b| (b.base, b.size_bytes));
-    Place { base, size_bytes, vectors: lines.map(|line| device.interrupt(line).unwrap_or(0)) }
+    Place { name, base, size_bytes, vectors: lines.map(|line| device.interrupt(line).unwrap_or(0)) }
 }

@@ -74,7 +74,6 @@ pub(crate) trait Peripherals: Sized {
     type Registers: Clone + Serialize + DeserializeOwned;
     const NAMES: Names;
     const TIMING: Timing;
-    const SERIALS: &'static [&'static str];
     /// See [`Chip::EVENTS_STAY`].
     const EVENTS_STAY: bool = false;
     /// See [`Chip::forget_ticks`] and [`Chip::remains`].
@@ -87,6 +86,8 @@ pub(crate) trait Peripherals: Sized {
 
     fn new(env: &mut Env) -> Self;
     fn registers(&self) -> &Self::Registers;
+    /// Names of the serial interfaces by their numbers.
+    fn serials(&self) -> &[&'static str];
     /// Goes back to a snapshot; memory, books and time are there already.
     fn set_registers(&mut self, env: &mut Env, registers: Self::Registers);
     /// Whether FRAM is watched has changed.
@@ -625,8 +626,8 @@ impl<P: Peripherals> Chip for Msp430<P> {
         Self::drive_all(&mut self.soc, drives, now);
     }
 
-    fn serials(&self) -> &'static [&'static str] {
-        P::SERIALS
+    fn serials(&self) -> &[&'static str] {
+        self.soc.p.serials()
     }
 
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8, bit_ps: u128) {

@@ -185,7 +185,9 @@ fn check_triggers(device: &Device) -> Result<(), DeviceError> {
             ));
         }
         let unknown = |name: &&str| {
-            !name.is_empty() && *name != "chain" && families::fr5xx::Blocks::trigger(name).is_none()
+            !name.is_empty()
+                && *name != "chain"
+                && families::fr5xx::Blocks::trigger(None, name).is_none()
         };
         if let Some(name) = names.split('|').find(unknown) {
             return device

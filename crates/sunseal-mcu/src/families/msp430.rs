@@ -131,18 +131,32 @@ macro_rules! follow_outputs {
 pub(crate) use follow_outputs;
 
 /// The timers of a chip, with ACLK at the capture inputs that the device's data name.
-pub(crate) fn timers<const N: usize>(
-    device: &Device,
-    named: [Named<2>; N],
-    capture: &[Capture],
-) -> [TimerA; N] {
-    named.map(|(name, kind, _)| {
+pub(crate) fn timers(device: &Device, named: Vec<Named<2>>, capture: &[Capture]) -> Vec<TimerA> {
+    let timer = |(name, kind, _): Named<2>| {
         let mut timer = TimerA::new(device.ccrs(name), kind == "timer_b");
         for c in capture.iter().filter(|c| c.signal == "aclk" && c.timer == name) {
             timer.wire_aclk(c.ccr, c.input == "B");
         }
         timer
-    })
+    };
+    named.into_iter().map(timer).collect()
+}
+
+/// The serial interfaces of a chip by their numbers.
+pub(crate) struct Serials {
+    /// Names in the device's data.
+    pub names: Vec<&'static str>,
+    /// The events that are bytes of each.
+    bytes: Vec<Event>,
+}
+
+impl Serials {
+    /// Interfaces of these names; a chip reports bytes of those that it has.
+    pub fn new(env: &mut Env, names: Vec<&'static str>) -> Self {
+        let bytes: Vec<Event> = names.iter().map(|name| Event::byte(name)).collect();
+        bytes.iter().for_each(|event| env.common.accounts.has(*event));
+        Self { names, bytes }
+    }
 }
 
 /// Those of [`Peripherals`] of a chip whose program memory is flash, with its components that lose their supply.
@@ -213,10 +227,8 @@ macro_rules! mapped {
             (&self.chip.blocks.mpy, self.at.mpy[0].base)
         }
         fn timer(&mut self, name: &str) -> Option<&mut TimerA> {
-            match Blocks::find(name) {
-                Some(Slot::timers(i)) => Some(&mut self.chip.blocks.timers[usize::from(i)]),
-                _ => None,
-            }
+            let i = self.at.timers.iter().position(|place| place.name == name)?;
+            Some(&mut self.chip.blocks.timers[i])
         }
     };
 }
@@ -254,7 +266,10 @@ macro_rules! reaches {
     () => {
         type Registers = Registers;
         const NAMES: Names = NAMES;
-        const SERIALS: &'static [&'static str] = &SERIALS;
+
+        fn serials(&self) -> &[&'static str] {
+            &self.serials.names
+        }
 
         fn registers(&self) -> &Registers {
             &self.chip
@@ -287,11 +302,13 @@ pub(crate) use reaches;
 
 /// Those of [`Family`], with the blocks of its serial interfaces.
 macro_rules! family {
-    ($interface:ty, $serials:ident, $bytes:expr, $pairs:expr) => {
+    ($interface:ty, $serials:ident, $pairs:expr) => {
         type Interface = $interface;
-        const BYTES: &'static [Event] = &$bytes;
         const PAIRS: usize = $pairs;
 
+        fn interfaces(&self) -> &Serials {
+            &self.serials
+        }
         fn context<'a>(
             &'a mut self,
             env: &'a mut Env,
@@ -318,14 +335,14 @@ pub(crate) use family;
 pub(crate) trait Family: Peripherals {
     /// The block of its serial interfaces.
     type Interface: Serial + Clone;
-    /// What a byte of each is called in the ledger.
-    const BYTES: &'static [Event];
     /// Pairs of numbered ports. Behind them lies PJ, where the chip has it.
     const PAIRS: usize;
 
     /// What a block sees, for an access to `addr` in cycle `at` or an event at `now`.
     fn context<'a>(&'a mut self, env: &'a mut Env, addr: u32, at: Cycles, now: Picos) -> Ctx<'a>;
     fn effects_mut(&mut self) -> &mut Effects;
+    /// All serial interfaces by name.
+    fn interfaces(&self) -> &Serials;
     /// Serial interface `i` and its first address.
     fn interface(&mut self, i: usize) -> (&mut Self::Interface, u32);
     /// The pairs of ports, and their outputs as parts were last told them.
@@ -341,7 +358,7 @@ pub(crate) trait Family: Peripherals {
 
     /// What is due by `t` at the serial interfaces happens.
     fn serial_events(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
-        for i in 0..Self::BYTES.len() {
+        for i in 0..self.interfaces().names.len() {
             if self.interface(i).0.next_event().is_some_and(|e| e <= t) {
                 self.serial_event(env, i, t, cycles);
             }
@@ -355,7 +372,8 @@ pub(crate) trait Family: Peripherals {
         let done = serial.event(t);
         env.common.uart_slips(serial.incoming(), base, cycles);
         if let Some(done) = done {
-            let which = Which { index: i, name: Self::SERIALS[i], byte: Self::BYTES[i], base };
+            let Serials { names, bytes } = self.interfaces();
+            let which = Which { index: i, name: names[i], byte: bytes[i], base };
             for (pin, level) in env.common.carry_out(&mut serial, which, done, (t, cycles)) {
                 self.drive(pin, level, t);
             }

@@ -89,7 +89,7 @@ impl Machine {
 
     /// The chip's serial interfaces by name ("usci_b0").
     #[must_use]
-    pub fn serials(&self) -> &'static [&'static str] {
+    pub fn serials(&self) -> &[&'static str] {
         each!(self, e => e.chip.serials())
     }
 

@@ -289,7 +289,7 @@ impl<S: Around> Chip for CortexM<S> {
         self.soc.read(addr, width, self.cpu.cycles)
     }
 
-    fn serials(&self) -> &'static [&'static str] {
+    fn serials(&self) -> &[&'static str] {
         S::SERIALS
     }
 

@@ -352,7 +352,7 @@ impl Chip for Avr {
         self.soc.drive_all(drives, now);
     }
 
-    fn serials(&self) -> &'static [&'static str] {
+    fn serials(&self) -> &[&'static str] {
         &SERIALS
     }
 

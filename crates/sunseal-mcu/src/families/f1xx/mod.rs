@@ -37,7 +37,7 @@ use crate::common::ROOM_C;
 use crate::cores::msp430::{Env, Masked, Peripherals, READ, Store};
 use crate::device::{self, Device, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, ERASE, Family, Net, WRITE, cx};
+use crate::families::msp430::{self, ERASE, Family, Net, Serials, WRITE, cx};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::pin::Pin;
@@ -237,6 +237,7 @@ pub(crate) struct F1xx {
     /// Remarks on captures that wait to be made.
     notes: Vec<LintKind>,
     net: Net,
+    serials: Serials,
     chip: Registers,
     fx: Effects,
     /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
@@ -329,7 +330,7 @@ impl F1xx {
 }
 
 impl Family for F1xx {
-    msp430::family!(Usart, usarts, USART_BYTE, PAIRS);
+    msp430::family!(Usart, usarts, PAIRS);
 }
 
 impl Peripherals for F1xx {
@@ -350,7 +351,7 @@ impl Peripherals for F1xx {
             let place = (timer, usize::from(c.ccr), usize::from(c.input == "B"));
             Some((c.signal.parse().ok()?, place, false))
         });
-        let unit = |name: &str| match Blocks::trigger(name)? {
+        let unit = |name: &str| match Blocks::trigger(Some(&dev), name)? {
             (Slot::timers(i), ccr) => Some((usize::from(i), usize::from(ccr))),
             _ => None,
         };
@@ -364,6 +365,7 @@ impl Peripherals for F1xx {
             capture_pins: pins.collect(),
             notes: Vec::new(),
             net,
+            serials: Serials::new(env, SERIALS.to_vec()),
             chip,
             fx: Effects::default(),
             flash_hidden: false,

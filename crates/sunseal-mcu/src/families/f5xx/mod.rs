@@ -15,7 +15,7 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_a::Adc12A;
-use crate::blocks::block::wire;
+use crate::blocks::block::{Named, numbered, present, wire};
 use crate::blocks::crc16::Crc16;
 use crate::blocks::flash::FlashController;
 use crate::blocks::mpy32::Mpy32;
@@ -34,15 +34,12 @@ use crate::clock::{Clocks, Jitter, Line, Rate, STILL};
 use crate::cores::msp430::{Env, Masked, Peripherals, Store, of_word};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, Family, Net, cx};
+use crate::families::msp430::{self, Family, Net, Serials, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::Pin;
 use pmm::Pmm;
 use ucs::{Source, Tap, Ucs};
 
-/// Serial interfaces in the order of their register blocks.
-const SERIALS: [&str; 8] =
-    ["usci_a0", "usci_b0", "usci_a1", "usci_b1", "usci_a2", "usci_b2", "usci_a3", "usci_b3"];
 const USCI_BYTE: [Event; 8] = [
     Event::UsciA0Byte,
     Event::UsciB0Byte,
@@ -87,12 +84,13 @@ wire!(
         pmm: Pmm = [("pmm", "pmm", [])],
         wdt: WdtA = [("wdt_a", "wdt_a", [])],
         flash: FlashController = [("flash", "flash", [])],
-        timers: [TimerA; 3] = [
-            ("ta0", "timer_a", ["ta0_ccr0", "ta0"]),
-            ("ta1", "timer_a", ["ta1_ccr0", "ta1"]),
-            ("tb0", "timer_b", ["tb0_ccr0", "tb0"]),
-        ],
-        usci: [Usci; 8] = SERIALS.map(|name| (name, &name[.."usci_a".len()], [name])),
+        timers: Vec<TimerA> = [
+            numbered!("ta", "timer_a", "_ccr0", ""),
+            numbered!("tb", "timer_b", "_ccr0", ""),
+        ]
+        .concat(),
+        usci: Vec<Usci> =
+            [numbered!("usci_a", "usci_a", ""), numbered!("usci_b", "usci_b", "")].concat(),
         adc: Adc12A = [("adc12_a", "adc12_a", ["adc12"])],
         sfr: Sfr = [("sfr", "sfr", ["wdt"])],
         crc: Crc16 = [("crc16", "crc16", [])],
@@ -136,14 +134,19 @@ pub(crate) struct Registers {
 }
 
 impl Blocks {
+    /// Serial interfaces of a chip.
+    fn interfaces(device: &Device) -> Vec<Named<1>> {
+        present(Self::usci(), device)
+    }
+
     fn new(device: &Device) -> Self {
         let dev = device.f5xx();
         Self {
             pmm: Pmm::new(),
             wdt: WdtA::new(),
             flash: FlashController::new(),
-            timers: msp430::timers(device, Self::timers(), &dev.capture),
-            usci: Self::usci().map(|(_, kind, _)| Usci::new(kind == "usci_a")),
+            timers: msp430::timers(device, present(Self::timers(), device), &dev.capture),
+            usci: Self::interfaces(device).iter().map(|n| Usci::new(n.1 == "usci_a")).collect(),
             adc: Adc12A::new(&dev.adc12.sample_cycles, dev.adc12.convert_cycles, dev.adc12.bits),
             sfr: Sfr::new(),
             crc: Crc16::new(),
@@ -165,6 +168,7 @@ pub(crate) struct F5xx {
     /// Vectors of the system and the user NMI.
     nmi: [u32; 2],
     net: Net,
+    serials: Serials,
     chip: Registers,
     fx: Effects,
     /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
@@ -301,7 +305,7 @@ impl F5xx {
 }
 
 impl Family for F5xx {
-    msp430::family!(Usci, usci, USCI_BYTE, PAIRS);
+    msp430::family!(Usci, usci, PAIRS);
 }
 
 impl Peripherals for F5xx {
@@ -323,7 +327,9 @@ impl Peripherals for F5xx {
             env.memory[tlv + 7] = facts.tlv.hardware_revision;
         }
         let at = Places::of(&dev);
-        let unit = |name: &str| match Blocks::trigger(name)? {
+        let named = Blocks::interfaces(&dev);
+        let serials = Serials::new(env, named.iter().map(|n| n.0).collect());
+        let unit = |name: &str| match Blocks::trigger(Some(&dev), name)? {
             (Slot::timers(i), ccr) => Some((usize::from(i), usize::from(ccr))),
             _ => None,
         };
@@ -335,6 +341,7 @@ impl Peripherals for F5xx {
             at,
             nmi: Self::nmi_vectors(&dev),
             net,
+            serials,
             chip: Registers { clocks: Clocks::default(), blocks, outputs: [0; 7] },
             fx: Effects::default(),
             flash_hidden: false,

@@ -14,7 +14,7 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_b::{Adc12B, AdcCycles, Inner};
 use crate::blocks::aes256::Aes256;
-use crate::blocks::block::wire;
+use crate::blocks::block::{Named, numbered, present, wire};
 use crate::blocks::crc16::Crc16;
 use crate::blocks::crc32::Crc32;
 use crate::blocks::dma::{self, Dma, Layout, Next};
@@ -38,7 +38,7 @@ use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Masked, Peripherals
 use crate::device::fr5xx as facts;
 use crate::device::{Device, Drifting, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, Family, Net, cx};
+use crate::families::msp430::{self, Family, Net, Serials, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::Pin;
 use crate::startup;
@@ -47,8 +47,6 @@ use pmm::PmmFr;
 
 /// What runs from here on lies in FRAM.
 const CODE_START: u32 = 0x4000;
-/// Serial interfaces in the order of their register blocks.
-const SERIALS: [&str; 8] = eusci::NAMES;
 /// Place of port J behind PA to PE.
 const PAIR_J: usize = 5;
 const PAIRS: usize = 6;
@@ -105,15 +103,13 @@ wire!(
         cs: Cs = [("cs", "cs", [])],
         wdt: WdtA = [("wdt_a", "wdt_a", [])],
         aes: Aes256 = [("aes256", "aes256", ["aes"])],
-        timers: [TimerA; 6] = [
-            ("ta0", "timer_a", ["ta0_ccr0", "ta0"]),
-            ("ta1", "timer_a", ["ta1_ccr0", "ta1"]),
-            ("ta2", "timer_a", ["ta2_ccr0", "ta2"]),
-            ("ta3", "timer_a", ["ta3_ccr0", "ta3"]),
-            ("ta4", "timer_a", ["ta4_ccr0", "ta4"]),
-            ("tb0", "timer_b", ["tb0_ccr0", "tb0"]),
-        ],
-        eusci: [Eusci; 8] = SERIALS.map(|name| (name, &name[.."eusci_a".len()], [name])),
+        timers: Vec<TimerA> = [
+            numbered!("ta", "timer_a", "_ccr0", ""),
+            numbered!("tb", "timer_b", "_ccr0", ""),
+        ]
+        .concat(),
+        eusci: Vec<Eusci> =
+            [numbered!("eusci_a", "eusci_a", ""), numbered!("eusci_b", "eusci_b", "")].concat(),
         adc: Adc12B = [("adc12_b", "adc12_b", ["adc12"])],
         sfr: Sfr = [("sfr", "sfr", ["wdt"])],
         pmm: PmmFr = [("pmm", "pmm", [])],
@@ -164,8 +160,8 @@ enum Trigger {
 }
 
 impl Trigger {
-    fn parse(name: &str) -> Self {
-        match Blocks::trigger(name) {
+    fn parse(device: &Device, name: &str) -> Self {
+        match Blocks::trigger(Some(device), name) {
             Some((slot, number)) => Self::Block(slot, number),
             None if name == "chain" => Self::Chain,
             None => Self::Never,
@@ -240,6 +236,11 @@ impl Registers {
 }
 
 impl Blocks {
+    /// Serial interfaces of a chip.
+    fn interfaces(device: &Device) -> Vec<Named<1>> {
+        present(Self::eusci(), device)
+    }
+
     fn new(device: &Device) -> Self {
         let dev = device.fr5xx();
         let hz = dev.crystals.lfxt_hz;
@@ -254,8 +255,8 @@ impl Blocks {
             cs: Cs::new(crystals),
             wdt: WdtA::new(),
             aes: Aes256::new(&dev.aes),
-            timers: msp430::timers(device, Self::timers(), &dev.capture),
-            eusci: Self::eusci().map(|(_, kind, _)| Eusci::new(kind == "eusci_a")),
+            timers: msp430::timers(device, present(Self::timers(), device), &dev.capture),
+            eusci: Self::interfaces(device).iter().map(|n| Eusci::new(n.1 == "eusci_a")).collect(),
             adc: Adc12B::new(AdcCycles {
                 sample: dev.adc12.sample_cycles.clone(),
                 convert: dev.adc12.convert_cycles,
@@ -286,6 +287,7 @@ pub(crate) struct Fr5xx {
     /// What each DMAxTSEL stands for, by channel.
     triggers: Box<[Vec<Trigger>; 32]>,
     net: Net,
+    serials: Serials,
     chip: Registers,
     fx: Effects,
     /// The unit whose random seed lies in the TLV.
@@ -335,7 +337,7 @@ impl Fr5xx {
 }
 
 impl Family for Fr5xx {
-    msp430::family!(Eusci, eusci, eusci::BYTES, PAIR_J);
+    msp430::family!(Eusci, eusci, PAIR_J);
 }
 
 impl Peripherals for Fr5xx {
@@ -354,10 +356,12 @@ impl Peripherals for Fr5xx {
         env.memory[tlv + 7] = facts.tlv.hardware_revision;
         let triggers = std::array::from_fn(|i| {
             let dma = dev.block("dma").expect("checked when the device was read");
-            (0..channels(&dev)).map(|c| Trigger::parse(dma.trigger(i, c))).collect()
+            (0..channels(&dev)).map(|c| Trigger::parse(&dev, dma.trigger(i, c))).collect()
         });
         let at = Places::of(&dev);
-        let unit = |name: &str| match Blocks::trigger(name)? {
+        let named = Blocks::interfaces(&dev);
+        let serials = Serials::new(env, named.iter().map(|n| n.0).collect());
+        let unit = |name: &str| match Blocks::trigger(Some(&dev), name)? {
             (Slot::timers(i), ccr) => Some((usize::from(i), usize::from(ccr))),
             _ => None,
         };
@@ -370,6 +374,7 @@ impl Peripherals for Fr5xx {
             nmi: Self::nmi_vectors(&dev),
             triggers: Box::new(triggers),
             net,
+            serials,
             chip,
             fx: Effects::default(),
             seeded: None,
