@@ -4,15 +4,18 @@
 //! - [`Library`] and [`Room`]: folders of devices, boards, parts and power sets, the user's own first, and what a file
 //!   extends;
 //! - [`parse`], [`from_table`] and [`from_file`]: text or tables as a type of the crate that knows what the facts mean;
+//! - [`text`](text()): a file's text, each opened once a process;
 //! - [`NotRead`]: why that failed, with file and key;
 //! - [`sourced!`]: the fields by which a table says where its figures come from;
 //! - [`optional!`]: tables of which every key may be absent.
 
 mod library;
 mod reading;
+mod text;
 
 pub use library::{Library, PART_KINDS, ROOMS, Room, nearest};
 pub use reading::{NotRead, from_file, from_table, parse};
+pub use text::text;
 pub use toml::{Table, Value};
 
 /// Declares a table of which a file may leave out every key, as a strict type: what is absent stays as it is elsewhere.

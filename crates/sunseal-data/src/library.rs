@@ -143,7 +143,7 @@ impl Room {
 
     /// True if a loose file is of this room, by what is in it or by what it extends.
     fn belongs(&self, path: &Path, depth: usize) -> bool {
-        let Ok(text) = std::fs::read_to_string(path) else { return false };
+        let Ok(text) = crate::text(path) else { return false };
         let Ok(file) = text.parse::<Table>() else { return false };
         let table = |key: &str| file.get(key).is_some_and(Value::is_table);
         let here = match self.name {
@@ -204,8 +204,7 @@ impl Room {
             let at = chain[chain.len() - 1].clone();
             let text = match built_in.take() {
                 Some(text) => text,
-                None => std::fs::read_to_string(&at)
-                    .map_err(|e| bad(&at, format!("cannot be read ({e})")))?,
+                None => crate::text(&at).map_err(|e| bad(&at, format!("cannot be read ({e})")))?,
             };
             let mut table: Table = parse(&text).map_err(|e| e.at(&at))?;
             if let Some((key, figure)) = not_finite(&table) {
@@ -218,7 +217,7 @@ impl Room {
                 return Err(bad(&at, format!("extends is {base}; it is a name in quotes")));
             };
             let next = self.find(&base).or_else(|| {
-                built_in = self.built_in.iter().find(|b| b.0 == base).map(|b| b.1.to_owned());
+                built_in = self.built_in.iter().find(|b| b.0 == base).map(|b| b.1.into());
                 built_in.is_some().then(|| PathBuf::from(format!("{base}.toml")))
             });
             let Some(next) = next else {

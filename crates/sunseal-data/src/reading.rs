@@ -54,7 +54,7 @@ pub fn from_table<T: DeserializeOwned>(tables: impl Into<Value>) -> Result<T, No
 /// # Errors
 /// As [`from_table`].
 pub fn from_file<T: DeserializeOwned>(path: &Path, table: Table) -> Result<T, NotRead> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = crate::text(path).unwrap_or_default();
     if text.parse::<Table>().is_ok_and(|own| own == table) {
         return parse(&text).map_err(|e| e.at(path));
     }

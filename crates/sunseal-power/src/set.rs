@@ -489,7 +489,7 @@ impl PowerSet {
     fn load_depth(sets: &Room, name: &str, depth: u8) -> Result<Self, PowerError> {
         let missing = |reason: String| PowerError::Read { name: name.to_owned(), reason };
         let path = sets.find(name).ok_or_else(|| missing(sets.missing(name)))?;
-        let text = std::fs::read_to_string(&path)
+        let text = sunseal_data::text(&path)
             .map_err(|e| missing(format!("{} cannot be read ({e})", path.display())))?;
         let (mut set, base) = Self::parsed(&text, &path)?;
         if let Some(base) = base {

@@ -48,7 +48,7 @@ mod _engine {
     #[pymodule_export]
     use instructions::{disassemble, trace};
     #[pymodule_export]
-    use library::{Library, schema};
+    use library::{Library, schema, text};
     #[pymodule_export]
     use machine::{Machine, Moment, Snapshot};
     #[pymodule_export]

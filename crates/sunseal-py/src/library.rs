@@ -96,6 +96,12 @@ impl Library {
     }
 }
 
+/// Text of a data file, opened once a process.
+#[pyfunction]
+pub fn text(path: PathBuf) -> PyResult<String> {
+    Ok(sunseal_data::text(&path)?.to_string())
+}
+
 /// JSON Schema of a kind of file: "part", "board", "power-set" or "scenario".
 #[pyfunction]
 pub fn schema(kind: &str) -> PyResult<String> {

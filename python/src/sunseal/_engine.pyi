@@ -49,6 +49,7 @@ __all__ = [
     "speed",
     "state_current_a",
     "symbols_bytes",
+    "text",
     "trace",
     "verify_ecdsa",
 ]
@@ -90,6 +91,7 @@ class Library:
     def deaf_to_temperature(self, part: str) -> str | None: ...
 
 def schema(kind: str) -> str: ...
+def text(path: Path) -> str: ...
 
 @final
 class Counts:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -395,16 +395,21 @@ def _workload(told: Table, implementations: Table, where: str) -> Workload:
     return _checked(Workload, table, at)
 
 
+def utf8(path: Path) -> str:
+    """Read a text file in UTF-8."""
+    return path.read_text(encoding="utf-8")
+
+
 KEYS = (
     "title", "source", "group", "order", "headers", "each", "set", "implementations", "functions", "bench",
     "workloads", "workload",
 )  # fmt: skip
 
 
-def _read(path: Path, implementations: dict[str, Implementation]) -> Description:
+def _read(path: Path, text: str, implementations: dict[str, Implementation]) -> Description:
     where = "/".join(path.parts[-4:])
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
         raise AlgorithmError(f"{where} is not valid TOML: {e}") from e
     if unknown := [key for key in told if key not in KEYS]:
@@ -440,9 +445,9 @@ def library(firmware: Path, data: Path) -> Library:
     paths = sorted(firmware.glob("*/algorithms/*.toml"))
     if not paths:
         raise AlgorithmError(f"`{firmware}` holds no descriptions of algorithms (`crypto/algorithms/*.toml`)")
-    found = [
-        _read(path, implementations) for path in sorted(paths, key=lambda p: b"[implementations]" not in p.read_bytes())
-    ]
+    texts = [(path, utf8(path)) for path in paths]
+    texts.sort(key=lambda told: "[implementations]" not in told[1])
+    found = [_read(path, text, implementations) for path, text in texts]
     files = tuple(sorted(found, key=lambda d: (GROUPS.index(d.group), d.order, d.path.stem)))
     made = Library(files, _by_name(files, "functions"), implementations, _by_name(files, "workloads"))
     boards = {path.parent.name: board_mk(firmware, path.parent.name) for path in firmware.glob("boards/*/board.mk")}
@@ -506,10 +511,13 @@ def _words(told: Mapping[str, list[str]]) -> list[str]:
     return [*told.get("HAS", []), *told.get("RADIO", [])]
 
 
-def board_has(firmware: Path, data: Path, board: str) -> dict[str, int]:
-    """Return what a board has of what workloads need: words of HAS and the radio as 1, and sizes."""
+def board_has(firmware: Path, data: Path, board: str, read: Callable[[Path], str] = utf8) -> dict[str, int]:
+    """Return what a board has of what workloads need: words of HAS and the radio as 1, and sizes.
+
+    `read` opens the file of its chip; a process with the engine passes the reader that opens each file once.
+    """
     told = board_mk(firmware, board)
-    found = {"ram_bytes": _ram_bytes(data / "devices" / f"{told['DEVICE'][0]}.toml")}
+    found = {"ram_bytes": _ram_bytes(data / "devices" / f"{told['DEVICE'][0]}.toml", read)}
     for word in _words(told):
         name, _, size = word.partition("=")
         found[name] = int(size) if size else 1
@@ -517,11 +525,11 @@ def board_has(firmware: Path, data: Path, board: str) -> dict[str, int]:
 
 
 @cache
-def _ram_bytes(device: Path) -> int:
-    told = tomllib.loads(device.read_text(encoding="utf-8"))
+def _ram_bytes(device: Path, read: Callable[[Path], str]) -> int:
+    told = tomllib.loads(read(device))
     memories = [m for m in told.get("memory", ()) if m.get("kind") == "ram"]
     if not memories and "extends" in told:
-        return _ram_bytes(device.with_name(f"{told['extends']}.toml"))
+        return _ram_bytes(device.with_name(f"{told['extends']}.toml"), read)
     return max(int(m["end"] - m["start"]) + 1 for m in memories)
 
 

@@ -51,10 +51,18 @@ def home() -> Path:
     )
 
 
+def text(path: Path) -> str:
+    """Read a data file, which engine and package open once a process between them."""
+    try:
+        return _engine.text(path)
+    except OSError:
+        return path.read_text(encoding="utf-8")
+
+
 def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:
     """Read a TOML file; one that is absent or broken is named, with the line."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(text(path))
     except OSError as e:
         raise SunsealError(f"`{path}` cannot be read: {e.strerror or e}", hint) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
@@ -329,7 +337,7 @@ def has_workload(board: str, name: str) -> bool:
     work = algorithms().workloads.get(name)
     if work is None or not has_firmware(board):
         return False
-    return described.on(work, described.board_has(home() / "firmware", home() / "data", _firmware_board(board)))
+    return described.on(work, described.board_has(home() / "firmware", home() / "data", _firmware_board(board), text))
 
 
 def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
