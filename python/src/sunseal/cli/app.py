@@ -22,7 +22,7 @@ from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from sunseal.cli import examples
+from sunseal.cli import examples, requesting
 from sunseal.cli.console import err, escape, out
 from sunseal.errors import WRONG, Stopped, SunsealError, absent
 
@@ -244,7 +244,8 @@ def _respelled(arg: str, command: str) -> str:
 def _run(args: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
-        status = command(args=[_respelled(arg, args[0]) for arg in args], prog_name="sunseal", standalone_mode=False)
+        told = requesting.expanded([_respelled(arg, args[0]) for arg in args], command)
+        status = command(args=told, prog_name="sunseal", standalone_mode=False)
     except SunsealError as e:
         return _fail(str(e), e.hint, e.status, e.word)
     except ModuleNotFoundError as e:

@@ -9,6 +9,7 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
@@ -18,6 +19,7 @@ from sunseal.errors import SunsealError
 from sunseal.requests.asking import Fields, Option
 
 NOTHING = inspect.Parameter.empty
+REQUEST = Option("--request", "Take arguments and options from a file, TOML or JSON.", Path, metavar="FILE")
 
 
 class Place(NamedTuple):
@@ -52,8 +54,11 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             parameters += [place.parameter for place in groups[name][1]]
         else:
             parameters.append(_parameter(name, kind, parameter.default))
+    if groups:
+        parameters.append(_parameter("request", Annotated[Path | None, REQUEST], None))
 
-    def spreading(**given: Any) -> None:
+    def spreading(request: Path | None = None, **given: Any) -> None:
+        # A request's file is read before the command line is (`requesting.expanded`).
         for name, (kind, places) in groups.items():
             given[name] = kind(**_fields(places, given))
         command(**given)
