@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sunseal.catalog import boards
+from sunseal.catalog import boards, si
 from sunseal.errors import SunsealError
 from sunseal.kit import registers
 
@@ -129,6 +129,7 @@ def _facts(board: dict[str, Any], name: str, folder: Path) -> dict[str, str]:
     leds = board.get("leds", {})
     led = leds.get("red") or next(iter(leds.values()), board["trigger"]["pin"])
     out, direction, bit = _stm32_pin(led) if chip["family"] == "stm32l4" else _pin(led)
+    mclk_hz, by_chip = si.mclk_hz(told["reset"], board)
     facts = {
         "NAME": folder.resolve().name,
         "PROJECT": re.sub(r"\W", "_", f"node_{folder.resolve().name}"),
@@ -143,8 +144,8 @@ def _facts(board: dict[str, Any], name: str, folder: Path) -> dict[str, str]:
         "LED_SHIFT": str(2 * int(bit.removeprefix("BIT"), 16)),
         # The power sets of chips do not price what else a board has on its pins.
         "TEST_ENERGY": "" if board.get("part") else "    assert node.energy_j < 10e-3",
-        "MCLK_HZ": str(told["reset"].get("mclk_Hz") or board["crystal"]["xtal_Hz"]),
-        "MCLK_SOURCE": "after a reset" if "mclk_Hz" in told["reset"] else "the crystal",
+        "MCLK_HZ": mclk_hz,
+        "MCLK_SOURCE": "after a reset" if by_chip else "the crystal",
         "SLEEP": SLEEP.get(chip["family"], SLEEP[core]),
         "WAIT": _template(f"wait_{core}.c").rstrip(),
     }

@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sunseal.catalog import boards
+from sunseal.catalog import boards, si
 from sunseal.errors import SunsealError, unknown
 from sunseal.machine.series import read_points, read_rows
 
@@ -67,7 +67,7 @@ class Model:
         """Make the device of a part."""
         self.part = name
         self.facts = facts
-        self.current_a = {"off": 0.0} | {state: micro * 1e-6 for state, micro in facts.get("current_uA", {}).items()}
+        self.current_a = si.currents_a(facts)
         self.time_s = 0.0
         self.next_s: float | None = None
         self.pins: dict[str, bool] = {}

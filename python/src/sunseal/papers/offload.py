@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import _engine
-from sunseal.catalog import boards, coprocessor, power_sets
+from sunseal.catalog import boards, coprocessor, power_sets, si
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine.machine import Machine
 from sunseal.measurement import measuring, switching
@@ -163,7 +163,7 @@ def at_rest_w(board: str, rail: str | None = None) -> float:
 
 
 def _state_w(fpga: Mapping[str, Any], rail: Mapping[str, Any], name: str, state: str) -> float:
-    volts = float(rail["voltage_V"])
+    volts = si.rail_v(rail)
     typ_a, _, _ = _engine.state_current_a(boards.library(), rail["power_set"], fpga["part"], name, state, volts)
     return typ_a * volts
 

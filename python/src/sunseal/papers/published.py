@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sunseal import _engine
 from sunseal.answers.verdicts import Finding, Verdict, listed
-from sunseal.catalog import boards, citing, part_files, power_sets
+from sunseal.catalog import boards, citing, part_files, power_sets, si
 from sunseal.catalog.units import show
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine.machine import Machine
@@ -637,7 +637,7 @@ def _facts(board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: P
     name = raw.get("board", board)
     known = _sheet(boards.board_path(name))
     if quantity == "clock_hz":
-        return float(known["crystal"]["xtal_Hz"]), known["title"]
+        return si.crystal_hz(known), known["title"]
     if quantity == "symbols_bytes":
         program = measuring.builtin(raw["workload"], name, boards.variant((), name))
         return float(_engine.symbols_bytes(program.image, raw["symbols"])), ", ".join(raw["symbols"])

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sunseal import _engine
-from sunseal.catalog import boards, places
+from sunseal.catalog import boards, places, si
 from sunseal.errors import SunsealError, unknown
 
 HEADER_BYTES, FRAGMENT_BYTES, FRAGMENTS_MAX = 5, 56, 16
@@ -76,13 +76,13 @@ def of_part(part: str) -> dict[str, Radio]:
             part=part,
             device=chip.get("device", chip["model"]),
             power_set=chip["power_set"],
-            carrier_hz=m["carrier_MHz"] * 1e6,
+            carrier_hz=si.carrier_hz(m),
             message=m["name"],
             rate_bit_s=m.get("rate_bit_s"),
             receive=m["receive"],
             send={int(dbm): str(state) for dbm, state in m["send"]},
             asleep=chip["asleep"],
-            sensitivity_dbm=float(m.get("sensitivity_dBm", chip.get("receiver", {}).get("sensitivity_dBm", math.nan))),
+            sensitivity_dbm=si.sensitivity_dbm(m, chip),
             overhead_bytes=float(m.get("overhead_bytes", 0)),
             fragment_bytes=min(
                 FRAGMENT_BYTES, int(m.get("frame_max_bytes", HEADER_BYTES + FRAGMENT_BYTES)) - HEADER_BYTES

@@ -21,7 +21,7 @@ import pandas as pd
 
 from sunseal import _engine
 from sunseal.answers import writing
-from sunseal.catalog import boards, coprocessor, places, power_sets
+from sunseal.catalog import boards, coprocessor, places, power_sets, si
 from sunseal.errors import SunsealError
 from sunseal.loop.cluster import connected
 from sunseal.measurement import measuring, oracle, switching
@@ -159,7 +159,7 @@ def rail_limits(board: str, with_radio: bool, other: str | None = None) -> tuple
     facts: Any = boards.board(board)
     device = boards.device(facts["device"])
     levels = _engine.levels(str(boards.device_path(facts["device"])))
-    low_v, high_v = min(v for _, v, _ in levels), float(device["supply"]["vcc_max_V"])
+    low_v, high_v = min(v for _, v, _ in levels), si.vcc_max_v(device)
     if with_radio and (other is not None or "radio" in facts):
         part = facts["radio"]["part"] if other is None else radios.of_board(board, other).part
         radio: Any = boards.part(part)
