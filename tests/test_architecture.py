@@ -121,6 +121,61 @@ def test_crate_folder_is_named_like_the_crate() -> None:
         assert name and name.group(1) == manifest.parent.name
 
 
+# Modules that still name one another, by crate: a pair that is cut leaves this list, and none joins it.
+STILL_PAIRS: dict[str, set[str]] = {
+    "sunseal-dev": {"avr torture", "thumb torture"},
+    "sunseal-hdl": {"coprocessor wiring"},
+    "sunseal-link": {"error frame", "error message", "frame message"},
+    "sunseal-node": {"config coupons", "config scenario", "load record", "load scenario"},
+    "sunseal-power": {"cell parts", "circuit supply"},
+    "sunseal-py": {"machine view", "inject machine", "air machine", "device machine"},
+    "sunseal-radio": {"gateway medium"},
+}
+
+
+def crate_arrows(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Module below `src` -> the modules that it names, by paths from the crate's root; `lib.rs` re-exports names."""
+    rooms = {path.split("/")[0].removesuffix(".rs") for path in sources} - {"lib", "main"}
+    exported = re.findall(r"pub(?:\(crate\))? use (?:crate::|self::)?(\w+)::([^;]+);", sources.get("lib.rs", ""))
+    home = {name: room for room, names in exported if room in rooms for name in re.findall(r"\w+", names)}
+    arrows: dict[str, set[str]] = {room: set() for room in rooms}
+    for path, text in sources.items():
+        room = path.split("/")[0].removesuffix(".rs")
+        for braces, one in re.findall(r"\bcrate::(?:\{([^;]*?)\}\s*;|(\w+))", re.sub(r"//.*", "", text)):
+            flat = re.sub(r"\{[^{}]*\}", "", braces)
+            for name in [one] if one else re.findall(r"(?:^|,)\s*(\w+)", flat):
+                if room in rooms and (found := name if name in rooms else home.get(name)):
+                    arrows[room].add(found)
+    return arrows
+
+
+def pairs(arrows: dict[str, set[str]]) -> set[str]:
+    """Find modules that name each other."""
+    return {f"{a} {b}" for a in arrows for b in arrows[a] if a < b and a in arrows.get(b, ())}
+
+
+def test_modules_of_a_crate_do_not_name_each_other() -> None:
+    found = {}
+    for crate in sorted((ROOT / "crates").glob("sunseal-*/src")):
+        sources = {str(p.relative_to(crate)): p.read_text() for p in crate.rglob("*.rs")}
+        if two := pairs(crate_arrows(sources)):
+            found[crate.parent.name] = two
+    assert found == {crate: {" ".join(sorted(p.split())) for p in two} for crate, two in STILL_PAIRS.items()}
+    both = {"lib.rs": "pub use b::B;", "a.rs": "use crate::{B, c::D};", "b/mod.rs": "crate::a::f();", "c.rs": ""}
+    assert pairs(crate_arrows(both)) == {"a b"}
+
+
+def test_instruments_look_at_chips_and_no_chip_at_an_instrument() -> None:
+    src = ROOT / "crates" / "sunseal-mcu" / "src"
+    arrows = crate_arrows({str(p.relative_to(src)): p.read_text() for p in src.rglob("*.rs")})
+    above = {"instruments", "debugging", "machine", "engine"}
+    assert {room: arrows[room] & above for room in ("device", "blocks")} == {"device": set(), "blocks": set()}
+    assert {room: arrows[room] & {"instruments", "debugging", "machine"} for room in ("cores", "families")} == {
+        "cores": set(),
+        "families": set(),
+    }
+
+
 def python_files() -> list[Path]:
     return sorted((ROOT / "python" / "src" / "sunseal").rglob("*.py"))
 

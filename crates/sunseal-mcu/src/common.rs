@@ -11,7 +11,7 @@ use sunseal_trace::{ComponentId, Cycles, Picos};
 
 use crate::accounts::{Accounts, Names};
 use crate::device::{Device, Drifting};
-use crate::instruments::lint::{LintKind, Lints};
+use crate::lint::{LintKind, Lints};
 use crate::pin::{Held, Part, Pin, PinEdge, Wiring};
 use crate::startup::SramStartup;
 

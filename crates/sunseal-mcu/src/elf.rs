@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use sunseal_isa::{Fault, FaultKind};
 
+pub use crate::device::Architecture;
 use crate::device::{Device, RegionKind};
 
 /// The most that an image may load: more than any of the devices holds.
@@ -106,39 +107,6 @@ pub enum ElfError {
         /// What lies there.
         place: String,
     },
-}
-
-/// An instruction set, as the ELF header names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Architecture {
-    /// MSP430 and MSP430X.
-    #[default]
-    Msp430,
-    /// AVR. Flash is at 0, the data space at 0x800000, EEPROM at 0x810000.
-    Avr,
-    /// ARM; the devices here run Thumb code.
-    Arm,
-}
-
-impl Architecture {
-    const fn of_machine(machine: u16) -> Option<Self> {
-        match machine {
-            105 => Some(Self::Msp430),
-            83 => Some(Self::Avr),
-            40 => Some(Self::Arm),
-            _ => None,
-        }
-    }
-
-    /// Its name in the plural of sentences.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Msp430 => "MSP430",
-            Self::Avr => "AVR",
-            Self::Arm => "ARM",
-        }
-    }
 }
 
 /// What ELF machine numbers that are often met by mistake mean.

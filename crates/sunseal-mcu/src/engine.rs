@@ -13,9 +13,9 @@ use crate::clock::Line;
 use crate::common::{Common, Drive, State};
 use crate::device::{Device, RegionKind, us};
 use crate::error::MachineError;
-use crate::machine::{Register, Stop, Until};
 use crate::pin::Pin;
 use crate::resets::{self, ResetCause, ResetWatch};
+use crate::stop::{Register, Stop, Until};
 
 /// A chip as the run loop sees it: a core with its memory and peripherals.
 pub(crate) trait Chip: Sized {

@@ -8,7 +8,7 @@ use sunseal_trace::Picos;
 
 use super::Ctx;
 use crate::clock::{Clocks, Line};
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 /// A conversion under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

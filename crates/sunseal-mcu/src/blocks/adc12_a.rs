@@ -12,8 +12,8 @@ use sunseal_trace::Picos;
 
 use super::adc12::{self, Sequence};
 use super::{Block, Ctx, Reset, merge};
+use crate::blocks::follow::Follow;
 use crate::clock::Clocks;
-use crate::instruments::taint::Follow;
 
 /// Bits of CTL0 that may change while ENC is set.
 const ALWAYS: u16 = ADC12SC | ADC12ENC | ADC12TOVIE | ADC12OVIE;

@@ -8,8 +8,8 @@ use sunseal_trace::Picos;
 
 use super::adc12::{self, Sequence};
 use super::{Block, Ctx, Reset, merge};
+use crate::blocks::follow::Follow;
 use crate::clock::Clocks;
-use crate::instruments::taint::Follow;
 
 const END: u32 = 0xA0;
 

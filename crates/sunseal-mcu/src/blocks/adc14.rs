@@ -9,7 +9,7 @@ use sunseal_trace::Picos;
 use super::wide::{Block, Cx, Lines, P4, merge};
 use crate::clock::Line;
 use crate::device::Msp432;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const CELLS: u32 = 32;
 

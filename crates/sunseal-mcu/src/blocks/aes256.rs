@@ -10,9 +10,9 @@ use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
+use crate::blocks::follow::{Follow, Mix};
 use crate::clock::Clocks;
 use crate::device::Aes;
-use crate::instruments::taint::{Follow, Mix};
 
 const CTL0: u16 = AESOP | AESKL | AESCM | AESRDYIFG | AESERRFG | AESRDYIE | AESCMEN;
 /// Bits that cannot change while a block is worked on or blocks are still to come.
@@ -557,7 +557,7 @@ impl Block for Aes256 {
                     return Ok(());
                 }
                 if held && (new ^ self.ctl0) & LOCKED != 0 {
-                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
+                    cx.lint(crate::lint::LintKind::LockedBits);
                     new = (new & !LOCKED) | (self.ctl0 & LOCKED);
                 }
                 if (new ^ self.ctl0) & (AESKL | AESCMEN) != 0 {
@@ -568,12 +568,12 @@ impl Block for Aes256 {
             }
             AESACTL1 => {
                 if held {
-                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
+                    cx.lint(crate::lint::LintKind::LockedBits);
                 } else if self.ctl0 & AESCMEN != 0 {
                     self.ctl1 = merge(self.ctl1, value, mask) & 0xFF;
                     self.start_mode();
                 } else {
-                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
+                    cx.lint(crate::lint::LintKind::LockedBits);
                 }
             }
             AESASTAT => {

@@ -8,8 +8,8 @@ use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
 use super::{Ctx, ResetKind};
+use crate::blocks::follow::Follow;
 use crate::clock::Clocks;
-use crate::instruments::taint::Follow;
 
 /// A reset as blocks see it.
 #[derive(Clone, Copy, Debug)]
@@ -246,7 +246,7 @@ macro_rules! wire {
             }
 
             /// The blocks that the family knows: their names, and how secrets go through them.
-            pub(crate) fn known() -> Vec<(&'static str, $crate::instruments::taint::Follow)> {
+            pub(crate) fn known() -> Vec<(&'static str, $crate::blocks::follow::Follow)> {
                 let mut known = Vec::new();
                 $(known.extend(Self::$field().into_iter().map(|(name, ..)| {
                     (name, <<$ty as $crate::blocks::block::Blocks>::Item
@@ -256,7 +256,7 @@ macro_rules! wire {
             }
 
             /// Their names and kinds, and the names of their interrupts.
-            pub(crate) fn made() -> $crate::families::Made {
+            pub(crate) fn made() -> $crate::blocks::Made {
                 let (mut blocks, mut interrupts) = (Vec::new(), Vec::new());
                 $(for (name, kind, lines) in Self::$field() {
                     blocks.push((name, kind));

@@ -7,7 +7,7 @@ use sunseal_registers::msp430fr5xx::crc16::{CRCDI, CRCDIRB, CRCINIRES, CRCRESR};
 
 use super::{Block, Ctx, merge};
 use crate::accounts::Event;
-use crate::instruments::taint::{Follow, Mix};
+use crate::blocks::follow::{Follow, Mix};
 
 const POLYNOMIAL: u16 = 0x1021;
 

@@ -12,7 +12,7 @@ use sunseal_registers::msp430fr5xx::crc32::*;
 
 use super::{Block, Ctx, merge};
 use crate::accounts::{Accounts, Event};
-use crate::instruments::taint::{Follow, Mix};
+use crate::blocks::follow::{Follow, Mix};
 
 const POLYNOMIAL_32: u32 = 0x04C1_1DB7;
 const POLYNOMIAL_16: u16 = 0x1021;

@@ -12,7 +12,7 @@ use sunseal_registers::msp432p4::crc32::{
 
 use super::crc32::{self, Sums};
 use super::wide::{Block, Cx, P4};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Crc32(Sums);

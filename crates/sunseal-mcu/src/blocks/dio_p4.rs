@@ -8,7 +8,7 @@ use super::port::PortPair;
 use super::wide::{Block, Cx, Half, P4};
 use super::{merge, no_block};
 use crate::device::PortMapper;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
 
 /// A bit for each of them.

@@ -12,7 +12,7 @@ use sunseal_registers::msp430fr5xx::dma::{
 };
 
 use super::{Block, Ctx, Reset, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 /// MCLK cycles before a single, block or burst transfer: one or two (SLAU367P 11.2.7); one here while
 /// the CPU runs and two while it is off, with which the maxima of table 11-3, 4 and 5, come out.

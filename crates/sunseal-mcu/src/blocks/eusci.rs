@@ -20,8 +20,8 @@ use super::serial::{Done, Incoming, Received, Serial};
 use super::universal::{self, Universal};
 use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
+use crate::blocks::follow::Follow;
 use crate::clock::Clocks;
-use crate::instruments::taint::Follow;
 
 /// UCCLTOx in nanoseconds: 135,000, 150,000 and 165,000 periods of MODCLK's 4.8 MHz (SLAU367P, UCBxCTLW1).
 const CLOCK_LOW_NS: [u128; 4] = [0, 28_125_000, 31_250_000, 34_375_000];

@@ -15,11 +15,10 @@ use sunseal_trace::{Picos, StateId};
 use super::flash_cells::{self, Operation, Running, as_is};
 use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::Event;
+use crate::blocks::follow::Follow;
 use crate::clock::Clocks;
 use crate::device::{Region, RegionKind, us};
-use crate::families;
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 
 const FWPW_HIGH: u16 = 0xA5;
 const FRPW: u16 = 0x9600;
@@ -64,7 +63,7 @@ impl FlashController {
     }
 
     fn state(&self) -> StateId {
-        flash_cells::state(&self.running, families::WRITE, families::ERASE)
+        flash_cells::state(&self.running, flash_cells::WRITE, flash_cells::ERASE)
     }
 
     /// Refuses a store that the controller's state or the supply does not allow.

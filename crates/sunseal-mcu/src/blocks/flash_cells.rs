@@ -24,7 +24,12 @@ pub(crate) fn ends(running: &Running) -> Option<Picos> {
     running.as_ref().map(|(_, t)| Picos(*t))
 }
 
-/// What the controller's flash is booked as, of the states that its family has.
+/// State "write" of TI's chips with flash, behind five that every chip has and five low-power modes.
+pub(crate) const WRITE: StateId = StateId(10);
+/// State "erase" of the same.
+pub(crate) const ERASE: StateId = StateId(11);
+
+/// State that a controller's flash is booked in, of those that its family has.
 pub(crate) fn state(running: &Running, write: StateId, erase: StateId) -> StateId {
     match running {
         None => accounts::IDLE,

@@ -18,10 +18,10 @@ use sunseal_trace::Picos;
 use super::flash_cells::{self, Operation, Running, as_is};
 use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::Event;
+use crate::blocks::follow::Follow;
 use crate::clock::Clocks;
 use crate::device::{Region, RegionKind};
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 
 const FWPW: u16 = 0xA5;
 const FRPW: u16 = 0x9600;

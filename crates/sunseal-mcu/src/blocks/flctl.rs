@@ -16,8 +16,7 @@ use super::flash_cells::{self, Operation, Running};
 use super::wide::{Block, Cx, Lines, P4, merge};
 use crate::accounts::Event;
 use crate::device::us;
-use crate::families::msp432p4::{ERASE, WRITE};
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const FLAGS: u32 = 0x33F;
 
@@ -52,9 +51,21 @@ pub(crate) struct Flctl {
     gathered: Option<(u32, Vec<u8>)>,
 }
 
-/// The place of a flash address in the chip's memory.
-fn place(addr: u32) -> usize {
-    crate::families::msp432p4::place(addr).expect("the controller has flash there") as usize
+/// Place of information flash in the chip's memory, behind the main flash's.
+const INFO_AT: u32 = MAIN_BYTES;
+
+/// Place of a flash address in the chip's memory.
+pub(crate) fn place(addr: u32) -> Option<u32> {
+    match addr {
+        0..MAIN_BYTES => Some(addr),
+        INFO.. if addr < INFO + INFO_BYTES => Some(INFO_AT + addr - INFO),
+        _ => None,
+    }
+}
+
+/// The same of an address that the controller works on.
+fn cell(addr: u32) -> usize {
+    place(addr).expect("the controller has flash there") as usize
 }
 
 /// The bank of a flash address.
@@ -149,7 +160,7 @@ impl Flctl {
     }
 
     pub fn state(&self) -> StateId {
-        flash_cells::state(&self.running, WRITE, ERASE)
+        flash_cells::state(&self.running, flash_cells::WRITE, flash_cells::ERASE)
     }
 
     fn protected(&self, addr: u32) -> bool {
@@ -246,7 +257,7 @@ impl Flctl {
             None => return,
             Some((program @ Operation::Program { .. }, _)) => {
                 self.ifg |= FLCTL_IFG_PRG;
-                if self.prg & FLCTL_PRG_CTLSTAT_VER_PST != 0 && program.overwrites(memory, place) {
+                if self.prg & FLCTL_PRG_CTLSTAT_VER_PST != 0 && program.overwrites(memory, cell) {
                     self.ifg |= FLCTL_IFG_AVPST;
                 }
             }
@@ -255,13 +266,13 @@ impl Flctl {
                 self.ifg |= FLCTL_IFG_ERASE;
             }
         }
-        flash_cells::finish(&mut self.running, memory, place);
+        flash_cells::finish(&mut self.running, memory, cell);
         self.forget();
     }
 
     /// The supply goes away: what was under way is left half done. False if nothing was.
     pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> bool {
-        let cut = !flash_cells::cut(&mut self.running, memory, place, seed).is_empty();
+        let cut = !flash_cells::cut(&mut self.running, memory, cell, seed).is_empty();
         if cut {
             self.forget();
         }

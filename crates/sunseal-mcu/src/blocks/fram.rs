@@ -15,7 +15,7 @@ use sunseal_registers::msp430fr5xx::frctl::{
 use sunseal_trace::Cycles;
 
 use super::{Block, Ctx, Effects, Reset, ResetKind, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 const FRCTLPW_READ: u16 = 0x9600;
 const NWAITS: u16 = 0x00F0;

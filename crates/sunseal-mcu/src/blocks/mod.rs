@@ -25,6 +25,7 @@ pub(crate) mod flash;
 pub(crate) mod flash_cells;
 pub(crate) mod flash_f1xx;
 pub(crate) mod flctl;
+pub(crate) mod follow;
 pub(crate) mod fram;
 pub(crate) mod i2c;
 pub(crate) mod mpu;
@@ -62,7 +63,10 @@ pub(crate) use block::{Block, Reset};
 use crate::accounts::Accounts;
 use crate::clock::Clocks;
 use crate::device::Device;
-use crate::instruments::lint::{LintKind, Lints};
+use crate::lint::{LintKind, Lints};
+
+/// Names and kinds of blocks, and the names of their interrupts.
+pub(crate) type Made = (Vec<(&'static str, &'static str)>, Vec<&'static str>);
 
 /// How deep a reset goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

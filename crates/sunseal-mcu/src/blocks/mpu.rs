@@ -8,7 +8,7 @@ use sunseal_isa::Fault;
 use sunseal_registers::msp430fr5xx::mpu::*;
 
 use super::{Block, Ctx, Reset, ResetKind, cause, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 const MPUPW_READ: u16 = 0x9600;
 
@@ -139,7 +139,7 @@ impl Block for Mpu {
             return Ok(());
         }
         if self.ctl0 & MPULOCK != 0 && off != MPUCTL1 {
-            cx.lint(crate::instruments::lint::LintKind::LockedBits);
+            cx.lint(crate::lint::LintKind::LockedBits);
             return Ok(());
         }
         match off {

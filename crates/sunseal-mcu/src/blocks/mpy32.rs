@@ -10,10 +10,10 @@ use sunseal_trace::Cycles;
 
 use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
+use crate::blocks::follow::Follow;
 use crate::clock::splitmix64;
 use crate::device;
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 
 /// What its registers take in the address map.
 pub(crate) const MPY_BYTES: u32 = 0x30;

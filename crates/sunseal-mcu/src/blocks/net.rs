@@ -8,7 +8,7 @@ use sunseal_trace::{Cycles, Picos};
 use super::port::PortPair;
 use super::timer_a::TimerA;
 use crate::device::{Device, Pins};
-use crate::instruments::lint::{ClockOutput, LintKind, Lints};
+use crate::lint::{ClockOutput, LintKind, Lints};
 use crate::pin::{PORT_J, Pin};
 
 /// A timer of the chip, and a unit of it.

@@ -8,7 +8,7 @@ use sunseal_registers::msp430x5xx::port::{PADS, PASEL};
 
 use super::pins::{Edges, Outside};
 use super::{Block, Ctx, Reset, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 /// Two ports side by side: the even one's bits are the low byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

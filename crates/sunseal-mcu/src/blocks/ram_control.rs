@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
 use super::{Block, Ctx};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RamControl {

@@ -9,7 +9,7 @@ use sunseal_registers::msp430fr5xx::r#ref::{
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 const STATUS: u16 = REFGENACT | REFBGACT | REFGENBUSY | BGMODE | REFGENRDY | REFBGRDY;
 
@@ -85,7 +85,7 @@ impl Block for RefA {
         }
         let new = merge(self.ctl0, value, mask) & !STATUS;
         if self.wanted && (new ^ self.ctl0) & (REFVSEL | REFON) != 0 {
-            cx.lint(crate::instruments::lint::LintKind::LockedBits);
+            cx.lint(crate::lint::LintKind::LockedBits);
             return Ok(());
         }
         if (new ^ self.ctl0) & REFVSEL != 0 {

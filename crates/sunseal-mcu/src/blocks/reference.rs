@@ -6,7 +6,7 @@ use sunseal_isa::Fault;
 use sunseal_registers::msp430x5xx::r#ref::{REFMSTR, REFON, REFVSEL};
 
 use super::{Block, Ctx, Reset, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 const READ_ONLY: u16 = 0x0F00;
 

@@ -8,8 +8,8 @@ use sunseal_registers::msp430fr5xx::rtc_c::*;
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
+use crate::blocks::follow::Follow;
 use crate::clock::{Clocks, Line};
-use crate::instruments::taint::Follow;
 
 pub(super) const KEY_READ: u16 = 0x9600;
 
@@ -444,7 +444,7 @@ impl Block for Rtc {
         let protected =
             matches!(off, RTCCTL13 | RTCOCAL | RTCTIM0 | RTCTIM1 | RTCDATE | RTCYEAR | RTCPS);
         if protected && !self.unlocked {
-            cx.lint(crate::instruments::lint::LintKind::LockedBits);
+            cx.lint(crate::lint::LintKind::LockedBits);
             return Ok(());
         }
         match off {

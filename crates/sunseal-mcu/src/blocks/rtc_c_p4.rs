@@ -11,7 +11,7 @@ use sunseal_trace::Picos;
 use super::rtc::KEY_READ;
 use super::wide::{Block, Cx, Lines, P4, merge16, sooner};
 use crate::clock::Line;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const TICKS: u64 = 32_768;
 const ENABLE_ALARM: u16 = 0x80;

@@ -6,7 +6,7 @@ use sunseal_isa::Fault;
 use sunseal_registers::msp430fr5xx::sfr::{NMIIFG, OFIFG, SFRIE1, SFRIFG1, SFRRPCR, WDTIFG};
 
 use super::{Block, Ctx, Reset, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sfr {

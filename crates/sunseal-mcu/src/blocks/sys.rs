@@ -8,7 +8,7 @@ use sunseal_registers::msp430fr5xx::sys::{
 };
 
 use super::{Block, Ctx, Reset, merge};
-use crate::instruments::taint::Follow;
+use crate::blocks::follow::Follow;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sys {

@@ -14,9 +14,9 @@ use sunseal_registers::msp430fr5xx::timer_b::{CLLD, CNTL, TBCLGRP};
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, Reset, merge};
+use crate::blocks::follow::Follow;
 use crate::clock::{Clocks, Line};
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 
 pub(crate) const MAX_CCRS: usize = 7;
 

@@ -10,8 +10,8 @@ use sunseal_registers::msp432p4::dma::*;
 use sunseal_trace::{Picos, Width};
 
 use super::wide::{Block, Cx, Lines, P4, merge};
+use crate::blocks::follow::Follow;
 use crate::clock::Line;
-use crate::instruments::taint::Follow;
 
 pub(crate) const CHANNELS: usize = 8;
 

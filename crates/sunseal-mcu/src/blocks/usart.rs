@@ -9,8 +9,8 @@ use sunseal_trace::Picos;
 
 use super::serial::{Done, Incoming, Received, Sampling, Serial};
 use super::{Block, Ctx, Reset};
+use crate::blocks::follow::Follow;
 use crate::clock::{Clocks, Line};
-use crate::instruments::taint::Follow;
 
 const SSEL: u8 = 0x30;
 

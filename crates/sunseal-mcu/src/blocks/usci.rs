@@ -18,8 +18,8 @@ use super::i2c::{self, I2c};
 use super::serial::{Done, Incoming, Received, Serial};
 use super::universal::{self, Universal};
 use super::{Block, Ctx, Reset, merge};
+use crate::blocks::follow::Follow;
 use crate::clock::Clocks;
-use crate::instruments::taint::Follow;
 
 const UCRXIFG: u16 = 0x0100;
 const UCTXIFG: u16 = 0x0200;

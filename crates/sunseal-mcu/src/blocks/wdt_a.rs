@@ -7,8 +7,8 @@ use sunseal_registers::msp430fr5xx::wdt_a::{WDTCNTCL, WDTHOLD, WDTIS, WDTPW, WDT
 use sunseal_trace::Picos;
 
 use super::{Block, Ctx, ResetKind, cause};
+use crate::blocks::follow::Follow;
 use crate::clock::{Clocks, Line};
-use crate::instruments::taint::Follow;
 
 const WDTPW_READ: u16 = 0x6900;
 const RESET_VALUE: u16 = 0x04;

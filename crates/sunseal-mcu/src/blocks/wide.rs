@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Access, Ctx, Effects, Family};
+use super::{Access, Ctx, Effects, Family, Made};
+use crate::blocks::follow::Follow;
 use crate::clock::{Clocks, Line};
 use crate::device::Device;
-use crate::families::Made;
-use crate::instruments::taint::Follow;
 
 /// Classes of reset, deepest last (SLAU356I chapter 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -21,11 +21,11 @@ use crate::common::{Common, Drive};
 use crate::cores::by_cpu;
 use crate::device::{Device, RegionKind};
 use crate::engine::{Chip, Ran};
-use crate::instruments::lint::LintKind;
-use crate::machine::Register;
+use crate::lint::LintKind;
 use crate::pin::Pin;
 use crate::resets::ResetCause;
 use crate::startup::{self, Cells};
+use crate::stop::Register;
 pub(crate) use env::{Env, Image};
 
 pub(crate) const ADDRESS_SPACE: usize = 1 << 20;

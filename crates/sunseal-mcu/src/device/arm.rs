@@ -2,7 +2,9 @@
 //! What a maker decides of a Cortex-M.
 
 use super::{Device, DeviceError, block};
-use crate::cores::armv7m::INPUTS_MAX;
+
+/// As many inputs as a set of exceptions holds beside the sixteen of the core.
+pub(crate) const INPUTS_MAX: u32 = 128 - 16;
 
 block!(
     /// The interrupt controller and SysTick as the chip's maker built them.

@@ -4,7 +4,6 @@
 use serde::Deserialize;
 
 use super::{Device, DeviceError, Level, RegionKind, block};
-use crate::families;
 
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -147,7 +146,6 @@ impl Atmega128 {
         use RegionKind::{Eeprom, Flash, Peripheral, Ram};
         device.needs("avre", &[Ram, Flash, Eeprom, Peripheral])?;
         device.lies_at(BLOCKS)?;
-        families::atmega128::check(device)?;
         let ram = device.region_of(Ram);
         if (ram.start, ram.size_bytes()) != (0x80_0100, 0x1000) {
             return device.wrong("ram of this family is 0x800100 to 0x8010ff".to_owned());

@@ -4,7 +4,6 @@
 use serde::Deserialize;
 
 use super::{Aes, Capture, Device, DeviceError, Level, Mpy32, Pins, Reference, RegionKind, block};
-use crate::families;
 use crate::startup::SramStartup;
 
 /// What a device file of this family says beyond the common part.
@@ -152,7 +151,6 @@ impl Fr5xx {
             return device
                 .wrong("dco needs 16 frequencies (DCOFSEL under DCORSEL 0, then 1)".into());
         }
-        check_triggers(device)?;
         if self.adc12.sample_cycles.len() > 16 {
             return device.wrong("adc12 needs up to 16 sample times".into());
         }
@@ -168,31 +166,4 @@ impl Fr5xx {
         let mclk_max_hz = (self.limits.mclk_max_mhz * 1e6).round() as u32;
         vec![Level { mclk_max_hz, vcc_min_v: self.limits.vcc_min_v, vcore: 0 }]
     }
-}
-
-/// That each trigger of the DMA controller is one that a block has, for each channel or for all.
-fn check_triggers(device: &Device) -> Result<(), DeviceError> {
-    let Some(dma) = device.block("dma") else { return Ok(()) };
-    let channels = dma.channels.unwrap_or(0);
-    if dma.triggers.len() != 32 || channels == 0 || channels > 8 {
-        return device.wrong("[[block]] `dma` needs 1 to 8 channels and 32 triggers".into());
-    }
-    for names in &dma.triggers {
-        let count = names.split('|').count();
-        if count > 1 && count != channels {
-            return device.wrong(format!(
-                "[[block]] `dma`: trigger `{names}` needs one name for all channels or one for each of {channels}"
-            ));
-        }
-        let unknown = |name: &&str| {
-            !name.is_empty()
-                && *name != "chain"
-                && families::fr5xx::Blocks::trigger(None, name).is_none()
-        };
-        if let Some(name) = names.split('|').find(unknown) {
-            return device
-                .wrong(format!("[[block]] `dma`: trigger `{name}` is not one that a block has"));
-        }
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 //! The facts of a microcontroller, read from `data/devices`: what all have in common here, what only
 //! one family knows in a module of its own.
 
+mod architecture;
 mod arm;
 pub mod avr;
 pub mod blocks;
@@ -20,9 +21,10 @@ use sunseal_data::{NotRead, Value};
 use sunseal_isa::{avr as avr_core, msp430, thumb};
 use sunseal_trace::Picos;
 
-use crate::elf::Architecture;
 use crate::pin::{PORT_J, Pin};
 
+pub use architecture::Architecture;
+pub(crate) use arm::INPUTS_MAX;
 pub use arm::Nvic;
 pub use avr::Atmega128;
 pub use blocks::{BlockInstance, Stretch};
@@ -104,11 +106,11 @@ pub struct Device {
     pub drift: Option<Drift>,
     /// Functions of modelled blocks that trap or are flagged when used.
     pub partial: Vec<Partial>,
-    gap: Vec<Gap>,
+    pub(crate) gap: Vec<Gap>,
     /// Its peripheral blocks, in the order of the file.
-    blocks: Vec<BlockInstance>,
+    pub(crate) blocks: Vec<BlockInstance>,
     /// Interrupts that no block asks for.
-    vectors: Addresses,
+    pub(crate) vectors: Addresses,
     /// Where the stretches of its blocks begin, by address.
     starts: Vec<(u32, String)>,
     /// Flash, cache and bus in the timing of a Cortex-M4, the only core that has them here.
@@ -372,7 +374,6 @@ impl Device {
                 }
             }
         }
-        self.check_blocks()?;
         match &self.facts {
             Facts::Atmega128(f) => f.check(self),
             Facts::F1xx(f) => f.check(self),

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{Aes, Device, DeviceError, Level, Nvic, Pins, Reference, RegionKind, VloJitter, block};
-use crate::families;
 
 block!(
     /// Device descriptors: what software reads at 0x0020_1000.
@@ -165,7 +164,6 @@ impl Msp432 {
         if self.port_mapper.ports.iter().any(|port| !(1..=10).contains(port)) {
             return device.wrong("port_mapper: ports has one that is none of 1 to 10".to_owned());
         }
-        families::msp432p4::check(device)?;
         let f = &self.flash;
         if [
             &f.normal_read_vcore0_mhz,

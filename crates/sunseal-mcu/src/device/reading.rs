@@ -2,11 +2,10 @@
 //! Devices out of their files: those built in, a user's own, and what they extend.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use sunseal_data::{NotRead, Room, Table, Value, from_table};
+use sunseal_data::{NotRead, Table, Value, from_table};
 
 use super::*;
 
@@ -46,79 +45,9 @@ const COMMON: [&str; 12] = [
     "timing",
 ];
 
-/// The device files that are built in, by name.
-const BUILT_IN: [(&str, &str); 8] = [
-    ("atmega128l", include_str!("../../../../data/devices/atmega128l.toml")),
-    ("msp430f1611", include_str!("../../../../data/devices/msp430f1611.toml")),
-    ("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml")),
-    ("msp430fr5969", include_str!("../../../../data/devices/msp430fr5969.toml")),
-    ("msp430fr5994", include_str!("../../../../data/devices/msp430fr5994.toml")),
-    ("msp430fr6989", include_str!("../../../../data/devices/msp430fr6989.toml")),
-    ("msp432p401r", include_str!("../../../../data/devices/msp432p401r.toml")),
-    ("stm32l476rg", include_str!("../../../../data/devices/stm32l476rg.toml")),
-];
-
 impl Device {
-    /// The MSP430F5438A, from the data file built in.
-    ///
-    /// # Panics
-    /// Never: a test reads the same file.
-    #[must_use]
-    pub fn msp430f5438a() -> Self {
-        Self::named("msp430f5438a").expect("the built-in device file is valid")
-    }
-
-    /// The names of the devices that are built in.
-    #[must_use]
-    pub fn names() -> Vec<&'static str> {
-        BUILT_IN.iter().map(|d| d.0).collect()
-    }
-
-    /// A device that is built in.
-    ///
-    /// # Errors
-    /// If there is none of that name.
-    pub fn named(name: &str) -> Result<Self, DeviceError> {
-        let (_, text) = BUILT_IN
-            .iter()
-            .find(|d| d.0 == name)
-            .ok_or_else(|| DeviceError::Unknown(name.to_owned()))?;
-        Self::parse(text)
-    }
-
-    /// Device data from a file with what it extends: a file beside it, or a device that is built in.
-    ///
-    /// # Errors
-    /// If a file cannot be read or is not valid.
-    pub fn load(path: &Path) -> Result<Self, DeviceError> {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        Self::read(&Room::with_built_in("devices", folder, &BUILT_IN), path)
-    }
-
-    /// Device data from a file with what it extends in a room.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn read(room: &Room, path: &Path) -> Result<Self, DeviceError> {
-        let shown = || path.display().to_string();
-        std::fs::metadata(path).map_err(|source| DeviceError::Read { path: shown(), source })?;
-        let told = room.read_file(path).map_err(|e| match e.path {
-            Some(at) if at == path => DeviceError::Parse(e.reason.into()),
-            _ => DeviceError::Parse(e),
-        });
-        told.and_then(Self::of)
-            .map_err(|error| DeviceError::InFile { path: shown(), error: Box::new(error) })
-    }
-
-    /// Device data from text.
-    ///
-    /// # Errors
-    /// If the text has unknown or missing keys, or values that contradict one another.
-    pub fn parse(text: &str) -> Result<Self, DeviceError> {
-        Self::of(sunseal_data::parse(text)?)
-    }
-
-    fn of(mut own: Table) -> Result<Self, DeviceError> {
+    /// The facts of a device that its tables have, by themselves: its blocks are not held to its family.
+    pub(crate) fn told(mut own: Table) -> Result<Self, DeviceError> {
         let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
         let c: Common = from_table(Table::from_iter(common))?;
         let facts = match c.family.as_str() {

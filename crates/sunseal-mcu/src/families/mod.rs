@@ -3,26 +3,25 @@
 //! management and its low-power modes.
 
 pub(crate) mod atmega128;
+mod checks;
 pub(crate) mod f1xx;
 pub(crate) mod f5xx;
 pub(crate) mod fr5xx;
 pub(crate) mod msp430;
 pub(crate) mod msp432p4;
+mod reading;
 pub(crate) mod stm32l4;
 
+use crate::blocks::Made;
+use crate::blocks::follow::Follow;
 use crate::device::{Device, Facts};
-use crate::instruments::taint::Follow;
 
 pub(crate) use atmega128::Avr;
 pub(crate) use f1xx::F1xx;
 pub(crate) use f5xx::F5xx;
 pub(crate) use fr5xx::Fr5xx;
-pub(crate) use msp430::{ERASE, WRITE};
 pub(crate) use msp432p4::Msp432;
 pub(crate) use stm32l4::Stm32l4;
-
-/// Names and kinds of blocks, and the names of their interrupts.
-pub(crate) type Made = (Vec<(&'static str, &'static str)>, Vec<&'static str>);
 
 /// What a device file of a family may list, and what it must.
 #[derive(Default)]

@@ -11,6 +11,7 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 use crate::accounts::{self, Event};
 use crate::blocks::adc12_a::Sample;
 use crate::blocks::block::Named;
+pub(crate) use crate::blocks::flash_cells::{ERASE, WRITE};
 pub(crate) use crate::blocks::net::{Net, pair};
 use crate::blocks::port::PortPair;
 use crate::blocks::serial::{Serial, Which};
@@ -26,8 +27,6 @@ pub(crate) const FLASH_STATES: &[&str] =
     &["lpm0", "lpm1", "lpm2", "lpm3", "lpm4", "write", "erase"];
 /// Number of "lpm0"; those of the deeper modes follow, on every MSP430.
 const LPM0: u16 = 5;
-pub(crate) const WRITE: StateId = StateId(10);
-pub(crate) const ERASE: StateId = StateId(11);
 
 /// What a block sees of the chip that has the blocks and effects of `$soc`.
 macro_rules! cx {

@@ -2,12 +2,9 @@
 //! Instruments: what looks on while a machine runs, and what is made of what was seen.
 
 pub mod coverage;
-pub mod gdb;
 pub mod leakage;
-pub(crate) mod lint;
 pub mod offline;
 pub mod profile;
 pub mod taint;
-pub mod vcd;
 pub mod war;
 pub mod watch;

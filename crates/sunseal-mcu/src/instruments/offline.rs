@@ -19,10 +19,10 @@ use sunseal_isa::Dataflow;
 use sunseal_isa::Transfer;
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
+use crate::blocks::follow::Follow;
 use crate::device::{Device, RegionKind};
 use crate::elf::{AVR_DATA, Architecture, Elf};
 use crate::families;
-use crate::instruments::taint::Follow;
 use crate::listing::Code;
 
 /// Values that a run may make; a longer run is refused, as its sums would be wrong.

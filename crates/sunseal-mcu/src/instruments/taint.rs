@@ -22,6 +22,7 @@ use std::ops::Range;
 use sunseal_isa::{Dataflow, Registers, Transfer};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
+use crate::blocks::follow::Follow;
 use crate::device::{Device, RegionKind};
 use crate::elf::{Architecture, Elf, SourceLine, SymbolKind};
 use crate::families;
@@ -30,37 +31,6 @@ use crate::listing::Code;
 use multiplier::{Multiplier, SHOWN};
 
 pub use findings::{Crossing, Fate, Finding, FindingKind};
-
-/// How secrets go through a block.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Follow {
-    /// Nobody knows: that it was given a secret is told by its name.
-    Hole,
-    /// It moves data: what it moved is told by the machine, what its registers are given is lost.
-    Mover,
-    /// A hole whatever it is given: it moves data out of sight.
-    Unseen,
-    /// TI's multiplier, with so many bytes of registers.
-    Multiplier { bytes: u32 },
-    /// What it gives back depends on all that it was given.
-    Mixers(&'static [Mix]),
-}
-
-impl Follow {
-    /// Whether what it gives back is known from what it was given.
-    pub const fn is_known(self) -> bool {
-        matches!(self, Self::Multiplier { .. } | Self::Mixers(_))
-    }
-}
-
-/// A [`Rule::Mixer`] by offsets from the block's base.
-#[derive(Debug)]
-pub(crate) struct Mix {
-    pub input: Range<u32>,
-    pub output: Range<u32>,
-    pub start: Range<u32>,
-    pub reset: Option<(u32, u32)>,
-}
 
 /// Registers of an entry or of the state in 64 bits: general ones from 0 (AVR's from 32), flags from 16, single
 /// precision from 32. What the accesses of the instruction that runs have met is among them: see [`met`].

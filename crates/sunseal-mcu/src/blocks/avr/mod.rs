@@ -21,7 +21,7 @@ use sunseal_trace::{Cycles, Picos};
 
 use crate::accounts::Accounts;
 use crate::clock::Line;
-use crate::instruments::lint::{LintKind, Lints};
+use crate::lint::{LintKind, Lints};
 
 /// The clock domains of the datasheet's figure "Clock Distribution".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use sunseal_trace::Picos;
 
 use super::Cx;
 use crate::common::OnBus;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 /// In master mode TWBR should not be less (datasheet, "Bit Rate Generator Unit").
 const TWBR_MIN: u8 = 10;

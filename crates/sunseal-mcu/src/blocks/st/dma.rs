@@ -9,7 +9,7 @@ use sunseal_trace::{Picos, Width};
 
 use super::{Block, Cx, Stm32, merge};
 use crate::clock::Line;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 pub(crate) const CHANNELS: usize = 7;
 

@@ -17,7 +17,7 @@ use super::{Block, Cx, Stm32, merge, only};
 use crate::accounts::Event;
 use crate::blocks::flash_cells::{self, Operation, Running, as_is};
 use crate::device::us;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const ACR_RESET: u32 = FLASH_ACR_ICEN | FLASH_ACR_DCEN;
 

@@ -8,7 +8,7 @@ use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const START: u32 = 0xCCCC;
 const RELOAD: u32 = 0xAAAA;

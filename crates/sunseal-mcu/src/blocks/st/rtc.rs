@@ -8,7 +8,7 @@ use sunseal_trace::Picos;
 
 use super::{Block, Cx, Stm32, merge, only};
 use crate::clock::Line;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const CR_KNOWN: u32 =
     RTC_CR_WUCKSEL | RTC_CR_BYPSHAD | RTC_CR_WUTE | RTC_CR_WUTIE | RTC_CR_BKP | (3 * ALARM_A);

@@ -14,9 +14,9 @@ use crate::common::{Common, Drive};
 use crate::cores::by_cpu;
 use crate::device::Device;
 use crate::engine::{Chip, Ran};
-use crate::machine::Register;
 use crate::pin::Pin;
 use crate::resets::ResetCause;
+use crate::stop::Register;
 
 impl<S: Around> CortexM<S> {
     fn now(&self) -> Picos {

@@ -24,7 +24,6 @@ use crate::pin::Pin;
 use crate::resets::ResetCause;
 use dwt::Dwt;
 pub(crate) use registers::SavedCore;
-pub(crate) use scs::INPUTS_MAX;
 use scs::{Masks, Scs};
 
 /// Those of [`Around`] that only reach into what the struct of every chip has, or call its own method of that name.

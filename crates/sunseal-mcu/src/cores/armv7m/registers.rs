@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::thumb::{self, Scb};
 
 use super::{Around, CortexM};
-use crate::machine::Register;
+use crate::stop::Register;
 
 const NAMES: [&str; 16] = [
     "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12", "SP", "LR",

@@ -12,6 +12,7 @@ use sunseal_trace::Picos;
 
 use super::{Access, merge};
 use crate::clock::Line;
+use crate::device::INPUTS_MAX;
 use crate::device::Nvic;
 
 pub(crate) const NMI: u32 = 2;
@@ -25,8 +26,7 @@ pub(crate) const PENDSV: u32 = 14;
 pub(crate) const SYSTICK: u32 = 15;
 /// The first input of the NVIC.
 pub(crate) const IRQ0: u32 = 16;
-/// As many inputs as the sets of exceptions here can hold.
-pub(crate) const INPUTS_MAX: u32 = 128 - IRQ0;
+const _: () = assert!(IRQ0 + INPUTS_MAX == 128, "a set of exceptions has 128 bits");
 
 /// Below every exception.
 pub(crate) const THREAD: i16 = 256;

@@ -2,7 +2,7 @@
 //! Pins that the timers drive, and those at which they capture.
 
 use super::*;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 /// Output pins of the timers: timer, channel, port, bit (2467X, alternate functions of the ports).
 pub(super) const OUTPUTS: [(usize, usize, usize, u8); 8] = [

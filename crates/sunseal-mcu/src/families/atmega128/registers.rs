@@ -2,7 +2,7 @@
 //! Registers at their I/O addresses: what reads give and writes lead to.
 
 use super::*;
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 impl Soc {
     // ---- registers

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_registers::msp430x1xx::clock::{BCSCTL1, DCOCTL, DCOR, SELS, XT2OFF, XTS};
 
+use crate::blocks::follow::Follow;
 use crate::blocks::{Block, Ctx, Reset};
 use crate::clock::Rate;
 use crate::device::F1xx;
-use crate::instruments::taint::Follow;
 
 const MOD: u8 = 0x1F;
 const RSEL: u8 = 0x07;

@@ -6,10 +6,10 @@ use sunseal_isa::Fault;
 use sunseal_registers::msp430x1xx::svs::{PORON, SVSFG, SVSON, SVSOP};
 use sunseal_trace::Picos;
 
+use crate::blocks::follow::Follow;
 use crate::blocks::{Block, Ctx};
 use crate::clock::Clocks;
 use crate::device::{F1xx, us};
-use crate::instruments::taint::Follow;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Svs {

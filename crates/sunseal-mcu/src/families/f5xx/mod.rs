@@ -35,7 +35,7 @@ use crate::cores::msp430::{Env, Masked, Peripherals, Store, of_word};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::families::Makes;
 use crate::families::msp430::{self, Family, Net, Serials, cx};
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 use crate::pin::Pin;
 use pmm::Pmm;
 use ucs::{Source, Tap, Ucs};

@@ -6,11 +6,11 @@ use sunseal_isa::Fault;
 use sunseal_registers::msp430x5xx::pmm::*;
 use sunseal_trace::Picos;
 
+use crate::blocks::follow::Follow;
 use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
 use crate::clock::Clocks;
 use crate::device::us;
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 
 const PMMPW_HIGH: u16 = 0xA5;
 const PMMPW_READ: u16 = 0x9600;

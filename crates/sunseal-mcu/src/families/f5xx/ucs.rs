@@ -8,10 +8,10 @@ use sunseal_registers::msp430x5xx::ucs::{
     ACLKREQEN, DCOFFG, SMCLKOFF, SMCLKREQEN, XT1LFOFFG, XT1OFF, XT2OFF, XT2OFFG,
 };
 
+use crate::blocks::follow::Follow;
 use crate::blocks::{Block, Ctx, merge};
 use crate::device::F5xx;
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 
 const FAULTS: u16 = 0x000F;
 const FLLREFDIV: [u32; 8] = [1, 2, 4, 8, 12, 16, 16, 16];

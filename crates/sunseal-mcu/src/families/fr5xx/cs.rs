@@ -9,10 +9,10 @@ use sunseal_registers::msp430fr5xx::cs::{
 };
 use sunseal_trace::Picos;
 
+use crate::blocks::follow::Follow;
 use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
 use crate::clock::Clocks;
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 
 const CSCTL0: usize = 0;
 const CSCTL4: usize = 4;

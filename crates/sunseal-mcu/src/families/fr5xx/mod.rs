@@ -39,7 +39,7 @@ use crate::device::fr5xx as facts;
 use crate::device::{Device, Drifting, RegionKind, us};
 use crate::families::Makes;
 use crate::families::msp430::{self, Family, Net, Serials, cx};
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 use crate::pin::Pin;
 use crate::startup;
 use cs::{Crystals, Cs, Source};

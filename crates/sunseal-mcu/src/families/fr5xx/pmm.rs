@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_registers::msp430fr5xx::pmm::*;
 
+use crate::blocks::follow::Follow;
 use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
-use crate::instruments::taint::Follow;
 
 const PMMPW_READ: u16 = 0x9600;
 

@@ -13,6 +13,7 @@ use crate::blocks::crc32_p4::Crc32;
 use crate::blocks::dio_p4::{Dio, Pmap};
 use crate::blocks::eusci::Eusci;
 use crate::blocks::flctl::Flctl;
+use crate::blocks::follow::Follow;
 use crate::blocks::ref_a_p4::RefA;
 use crate::blocks::rtc_c_p4::RtcC;
 use crate::blocks::timer_a::TimerA;
@@ -24,7 +25,6 @@ use crate::blocks::{Access, Family};
 use crate::clock::Line;
 use crate::device::{self, Device, DeviceError};
 use crate::families::Makes;
-use crate::instruments::taint::Follow;
 
 wide::blocks! {
     P4, beside rstctl, sysctl;

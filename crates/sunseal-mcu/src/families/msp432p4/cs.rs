@@ -8,7 +8,7 @@ use sunseal_trace::Picos;
 
 use crate::blocks::wide::{Block, Cx, P4, merge};
 use crate::device::{Msp432, us};
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const CSKEY_READ: u32 = 0xA596;
 

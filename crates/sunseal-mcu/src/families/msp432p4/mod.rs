@@ -17,12 +17,13 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId, Width};
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc14::{Inside, Reference};
 use crate::blocks::eusci::{self, Eusci};
-use crate::blocks::flctl;
+use crate::blocks::follow::Follow;
 use crate::blocks::net::{self, Net};
 use crate::blocks::serial::{Serial as _, Which};
 use crate::blocks::udma::{self as dma, Dma};
 use crate::blocks::wdt_a_p4 as wdt;
 use crate::blocks::wide::{self, Block as _, Class, Cx, Fx, Lines, Map};
+use crate::blocks::{flash_cells, flctl};
 use crate::clock::{Jitter, Line, STILL, retune_together, splitmix64};
 use crate::common::{Common, Drive, SharedBytes};
 use crate::cores::armv7m::dwt::Dwt;
@@ -30,8 +31,7 @@ use crate::cores::armv7m::memory::{Memory, Window};
 use crate::cores::armv7m::scs::{self, Scs};
 use crate::cores::armv7m::{Around, CortexM, SavedCore, Side, arm};
 use crate::device::{self, Device, us};
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
 use crate::resets::ResetCause;
 use blocks::{Blocks, Slot};
@@ -50,9 +50,9 @@ accounts::vocabulary! {
 }
 accounts::vocabulary! {
     states
-    LPM0 "lpm0", LPM3 "lpm3", LPM4 "lpm4", LPM35 "lpm35", LPM45 "lpm45", pub(crate) WRITE "write",
-    pub(crate) ERASE "erase";
+    LPM0 "lpm0", LPM3 "lpm3", LPM4 "lpm4", LPM35 "lpm35", LPM45 "lpm45", WRITE "write", ERASE "erase";
 }
+const _: () = assert!(WRITE.0 == flash_cells::WRITE.0 && ERASE.0 == flash_cells::ERASE.0);
 
 const NAMES: Names = Names {
     components: COMPONENTS,
@@ -82,7 +82,6 @@ pub(crate) fn known() -> Vec<(&'static str, Follow)> {
 
 /// Flash, information flash, ROM and SRAM lie in one buffer, SRAM at a place of its own.
 const BYTES: usize = 1 << 19;
-const INFO_AT: u32 = 0x4_0000;
 const ROM_AT: u32 = 0x4_4000;
 const SRAM_AT: u32 = 0x5_0000;
 const SRAM_BYTES: u32 = 0x1_0000;
@@ -156,11 +155,10 @@ macro_rules! cx {
 
 /// The place of memory in the buffer.
 pub(crate) fn place(addr: u32) -> Option<u32> {
+    if let Some(at) = flctl::place(addr) {
+        return Some(at);
+    }
     match addr {
-        0..flctl::MAIN_BYTES => Some(addr),
-        flctl::INFO.. if addr < flctl::INFO + flctl::INFO_BYTES => {
-            Some(INFO_AT + addr - flctl::INFO)
-        }
         SRAM_CODE.. if addr < SRAM_CODE + SRAM_BYTES => Some(SRAM_AT + addr - SRAM_CODE),
         ROM.. if addr < ROM + ROM_BYTES => Some(ROM_AT + addr - ROM),
         SRAM.. if addr < SRAM + SRAM_BYTES => Some(SRAM_AT + addr - SRAM),

@@ -11,7 +11,7 @@ use sunseal_trace::Picos;
 use crate::blocks::dio_p4::ALL_PORTS;
 use crate::blocks::wide::{Block, Cx, Lines, P4, merge};
 use crate::device::{Msp432, us};
-use crate::instruments::lint::LintKind;
+use crate::lint::LintKind;
 
 const KEY_READ: u32 = 0xA596_0000;
 

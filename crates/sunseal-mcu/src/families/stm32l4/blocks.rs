@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use crate::blocks::follow::Follow;
 use crate::blocks::st::adc::{self, Adc};
 use crate::blocks::st::crc::Crc;
 use crate::blocks::st::dma::Dma;
@@ -26,7 +27,6 @@ use crate::blocks::{Access, Family};
 use crate::clock::Line;
 use crate::device::Stm32l4;
 use crate::families::Makes;
-use crate::instruments::taint::Follow;
 use crate::pin::Pin;
 
 /// Blocks that every part of the family has.

@@ -22,6 +22,7 @@ use sunseal_isa::thumb::{Bus, Scb};
 use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId, Width};
 
 use crate::accounts::{self, Event, Names};
+use crate::blocks::follow::Follow;
 use crate::blocks::st::{Beside, Block as _, Cause, Cx, Fx, exti};
 use crate::blocks::wide::{self, Map};
 use crate::clock::{Line, retune_together, splitmix64};
@@ -31,8 +32,7 @@ use crate::cores::armv7m::memory::{Memory, Window};
 use crate::cores::armv7m::scs::{self, Scs};
 use crate::cores::armv7m::{Around, CortexM, SavedCore, Side, arm};
 use crate::device::{self, Device, Drifting, RegionKind, us};
-use crate::instruments::lint::LintKind;
-use crate::instruments::taint::Follow;
+use crate::lint::LintKind;
 use crate::pin::Pin;
 use crate::resets::ResetCause;
 use blocks::{Blocks, Slot};

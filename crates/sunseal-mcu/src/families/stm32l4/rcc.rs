@@ -8,7 +8,7 @@ use sunseal_trace::Picos;
 
 use crate::blocks::st::{Cause, Cx, merge, only};
 use crate::device::{Stm32l4, us};
-use crate::instruments::lint::{ClockOutput, LintKind};
+use crate::lint::{ClockOutput, LintKind};
 use crate::pin::Pin;
 
 const CR_KNOWN: u32 = RCC_CR_MSION
