@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +16,8 @@ import pytest
 from conftest import Cli, require
 from sunseal import Bench, EngineError, Machine, SunsealError
 from sunseal.catalog import boards, citing
-from sunseal.kit import chips
+from sunseal.kit import chips, maker_headers
+from test_new import fetched
 
 CHIP = """extends = "msp430fr5969"
 name = "msp430fr5968"
@@ -126,3 +129,59 @@ def test_both_readers_lay_a_chip_alike(own: Path) -> None:
         assert chips.read(path) == boards.device(path.stem)
     (own / "devices" / "msp430fr5969.toml").write_text(boards.device_path("msp430fr5969").read_text())
     assert chips.read(own / "devices" / "msp430fr5968.toml") == boards.device("msp430fr5968")
+
+
+# --- A sibling with a third Timer_A ------------------------------------------------------------------
+
+SIBLING = Path(__file__).resolve().parents[2] / "examples" / "sibling_chip"
+
+
+def test_a_sibling_has_one_more_timer_by_its_file_alone(
+    sunseal: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The F5529 of examples/: vectors, `TA2IV`, the output unit at its pin, and what its bytes and lines count."""
+    require(shutil.which("make") is not None, "make")
+    shutil.copytree(SIBLING, tmp_path / "own")
+    monkeypatch.chdir(tmp_path / "own")
+    assert sum(len(p.read_text().splitlines()) for p in SIBLING.rglob("*.toml")) < 200
+    assert sunseal("new", "node", "--from", "ta2.c", "--board", "f5529lp").status == 0
+    made = subprocess.run(
+        ["make", "-s", f"SUNSEAL={sys.executable} -m sunseal"], cwd="node", check=False, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    m = Machine("f5529lp", "node/build/node.elf")
+    m.run(time_s=0.1)
+    log = [(t, pin, level) for t, _, pin, level in m.pin_log() if t > 0.05]
+    lamp, other, out = ([(t, level) for t, p, level in log if p == pin] for pin in ("P1.0", "P4.7", "P2.4"))
+    period_s = lamp[1][0] - lamp[0][0]
+    assert period_s == pytest.approx(1000 / 1.048576e6, rel=0.01)
+    assert len(lamp) == pytest.approx(0.05 / period_s, abs=1) and abs(len(other) - len(lamp)) <= 1
+    high_s = sum(t - before for (before, was), (t, _) in itertools.pairwise(out) if was)
+    assert high_s / (out[-1][0] - out[0][0]) == pytest.approx(0.25, abs=0.01)
+    with pytest.raises(EngineError, match="0x00640"):
+        Machine("msp430f5529").read(0x0640, 2)  # USCI_A2, which the F5438A has
+
+
+def test_vectors_and_registers_of_the_sibling_are_ti_s_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each vector of the msp430mcu headers, and where each timer and serial interface begins."""
+    header = fetched("tests").parent / "debian" / "usr" / "msp430" / "include" / "msp430f5529.h"
+    require(header.is_file(), "msp430mcu")
+    text = header.read_text(encoding="latin-1")
+    theirs = {
+        name: 0xFF80 + int(at, 16) for name, at in re.findall(r"#define (\w+)_VECTOR +\(0x00([0-9A-F]{2})\)", text)
+    }
+    monkeypatch.chdir(SIBLING)
+    chip = boards.device("msp430f5529")
+    told = chips.family("msp430x5xx", boards.home() / "data")
+    ours = maker_headers.vectors(chip, told)
+    assert len(theirs) == 23
+    for name, at in theirs.items():
+        assert 0xFF80 + 2 * (ours[f"{name}_VECTOR"] - 1) == at, name
+    bases = dict(re.findall(r"#define __MSP430_BASEADDRESS_(T\dA\d|T0B7|USCI_\w\d)__ +(0x\w+)", text))
+    named = {"ta0": "T0A5", "ta1": "T1A3", "ta2": "T2A3", "tb0": "T0B7"}
+    blocks = {b["name"]: b["base"] for b in chip["block"]}
+    for name, base in blocks.items():
+        theirs_name = named.get(name) or (name.upper() if name.startswith("usci") else None)
+        if theirs_name:
+            assert int(bases.pop(theirs_name), 16) == base, name
+    assert bases == {}

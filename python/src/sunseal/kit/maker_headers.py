@@ -105,6 +105,7 @@ def vectors(chip: dict[str, Any], told: dict[str, Any]) -> dict[str, int]:
     """Return TI's names of vectors with the numbers that msp430-elf-gcc takes, ours behind SUNSEAL_VECTOR_, too."""
     first = 0xFF80 if chip["core"] == "cpuxv2" else 0xFFE0
     found = {}
+    of_gaps = {name for gap in chip.get("gap", ()) for name in gap.get("interrupts", {})}
     for name, at in sorted(chips.interrupts(chip).items(), key=lambda i: i[1]):
         number = (at - first) // 2 + 1
         found[f"SUNSEAL_VECTOR_{name}"] = number
@@ -113,6 +114,9 @@ def vectors(chip: dict[str, Any], told: dict[str, Any]) -> dict[str, int]:
         if theirs is None and several:
             form = told["vectors"].get(f"{several[1]}{{n}}{several[3]}", "")
             theirs = form.replace("{n}", several[2])
+        if not theirs and name in of_gaps:
+            # What is not modelled has a name of its file's: `usb_ubm` is USB_UBM_VECTOR.
+            theirs = name.upper()
         if not theirs:
             raise ChipError(f"data/registers/{chip['family']}.toml: [vectors] lacks `{name}`, which {chip['name']} has")
         found |= {f"{n}_VECTOR": number for n in theirs.split()}
