@@ -85,13 +85,16 @@ tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium
 # Compiling the crates' tests leaves a core idle now and then, which what needs no compiler of Rust fills. BUILT tells the
 # targets below that all is built: to look costs ten seconds each time.
 test: BUILT_MAKE = $(MAKE) BUILT=1
+# A part of the tests, and its seconds for tests/times.py.
+stage = { began=$$SECONDS; $(BUILT_MAKE) $(1) && printf '%s\t%d\n' $(1) $$((SECONDS - began)) >> out/test-stages.tsv; }
 test: ready ## Run everything that CI runs: crates beside firmware and library, then Python.
-	@mkdir -p out
+	@mkdir -p out && rm -f out/test-stages.tsv
 	@echo "check and test-rust run beside test-firmware and test-library; what they say follows, and lies in out/test-crates.log" >&2
-	@trap 'kill 0' INT TERM; { $(BUILT_MAKE) check && $(BUILT_MAKE) test-rust; } > out/test-crates.log 2>&1 & crates=$$!; ended=0; \
-	  { $(BUILT_MAKE) test-firmware && $(BUILT_MAKE) test-library; } || ended=1; \
+	@trap 'kill 0' INT TERM; { $(call stage,check) && $(call stage,test-rust); } > out/test-crates.log 2>&1 & crates=$$!; ended=0; \
+	  { $(call stage,test-firmware) && $(call stage,test-library); } || ended=1; \
 	  wait $$crates || ended=1; cat out/test-crates.log; exit $$ended
-	$(BUILT_MAKE) test-python
+	@$(call stage,test-python)
+	@echo "seconds: $$(tr '\t\n' ' ,' < out/test-stages.tsv | sed 's/,$$//; s/,/, /g')" >&2
 
 ready: ## Build and fetch all that the tests use.
 	+@$(call beside,all-boards tools)
