@@ -202,7 +202,7 @@ def test_recorded_curves_that_were_not_fitted_are_met(light: float, open_v: floa
 
 def test_a_panel_that_is_told_in_lux_is_not_told_in_the_sun() -> None:
     panel = Panel.load("panasonic-am-1815")
-    with pytest.raises(SunsealError, match="panel panasonic-am-1815 is told by points in lux, and the sun's W/m2"):
+    with pytest.raises(SunsealError, match="panel panasonic-am-1815 is described by points in lux, and the sun's W/m2"):
         sunlight("06-21", panel=panel)
     with pytest.raises(SunsealError, match=r"is asked for 20\.0000 lux, and its table goes from 50 to 1000 lux"):
         panel.at_maximum(np.array([20.0]), np.array([25.0]))

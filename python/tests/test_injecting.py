@@ -573,7 +573,7 @@ def test_a_count_of_lives_is_named_and_may_be_held(build: Build, sunseal: Cli, m
     assert told["changing"]["lives"] > 15
     least = sunseal("least-capacitor", elf, *asked, "--volts", "3.0-2.0")
     assert (done.status, least.status) == (3, 3)
-    assert "told apart by `lives`" in " ".join(least.out.split())
+    assert "distinguished by `lives`" in " ".join(least.out.split())
     told = json.loads(
         sunseal("inject", elf, *asked, "--from", "task", "--losses", "any", "--hold", "lives", "--json").out
     )

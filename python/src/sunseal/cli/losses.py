@@ -87,7 +87,7 @@ def _told_apart(changing: Mapping[str, int]) -> str:
     if NOT_COMPARED in changing:
         return f": {NOT_COMPARED}, so that each loss counts as one of its own; on an MSP430F5xx or FR5xx it is"
     held = ", ".join(f"`{escape(name)}` ({values:,} values)" for name, values in list(changing.items())[:5])
-    return f"; they are told apart by {held}: if a program's lives are counted there, --hold it"
+    return f"; they are distinguished by {held}: if a program's lives are counted there, --hold it"
 
 
 def _name(elf: object) -> str:

@@ -34,7 +34,7 @@ POSSIBLE = {
 LIGHTS = ("led", "fluorescent")
 INDOOR_C = 25.0
 CURVE_POINTS = 65
-"""Voltages of a curve of a panel that is told by points."""
+"""Voltages of a curve of a panel that is described by points."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def cells(
 
     if panel.in_lux:
         raise SunsealError(
-            f"panel {panel.part} is told by points in lux, and a climate's W/m2 are outside of its table"
+            f"panel {panel.part} is described by points in lux, and a climate's W/m2 are outside of its table"
         )
     frame = climate.frame
     if "poa_global" in frame:
@@ -245,7 +245,7 @@ def cells(
 
 
 def _of_light(time_s: Array, light: Array, cell_c: Array, panel: Panel, about: dict[str, str]) -> Harvested:
-    """Compute a panel's rows in W/m2, or in lux of a panel that is told in it."""
+    """Compute a panel's rows in W/m2, or in lux of a panel that is described in it."""
     lit = light > DARK_W_M2
     volts, amps = np.zeros(len(light)), np.zeros(len(light))
     volts[lit], amps[lit] = panel.at_maximum(light[lit], cell_c[lit])
@@ -338,7 +338,7 @@ def lux_profile(path: Path) -> tuple[Array, Array]:
 
 
 def indoors(path: Path, panel: Panel, kind: str = "led", shading: float = 1.0) -> Harvested:
-    """Turn a lux profile into the cell of a silicon panel, or into curves of one that is told in lux, at 25 degC."""
+    """Turn a lux profile into the cell of a silicon panel, or into curves of one that is described in lux, at 25 degC."""
     shine = light(kind)
     time_s, lux = lux_profile(path)
     warm = np.full(len(lux), INDOOR_C)

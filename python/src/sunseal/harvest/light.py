@@ -77,7 +77,7 @@ class Panel:
         return np.array(voltage), np.array(current)
 
     def cells(self, light: Array, cell_c: Array) -> Array | None:
-        """Return the seven figures of two diodes for each moment; None of a panel that is told by points."""
+        """Return the seven figures of two diodes for each moment; None of a panel that is described by points."""
         rows = self.engine.cells(light.tolist(), cell_c.tolist())
         return None if rows is None else np.array(rows)
 
@@ -117,7 +117,7 @@ class Trace:
     irradiance_w_m2: Array
     temperature_c: Array
     cells: Array | None
-    """Two diodes for each moment; None of a panel that is told by points."""
+    """Two diodes for each moment; None of a panel that is described by points."""
     low_light: tuple[float, float] = (1.0, 1.0)
     """Energy by the darkest and the brightest reading of the panel's datasheet, over what is told."""
     provenance: dict[str, str] = field(default_factory=dict)
@@ -345,8 +345,8 @@ def _on_panel(
 
     if panel.in_lux:
         raise SunsealError(
-            f"panel {panel.part} is told by points in lux, and the sun's W/m2 are outside of its table",
-            hint="take a panel that is told at 1000 W/m2, or indoor light (`trace harvest --light`)",
+            f"panel {panel.part} is described by points in lux, and the sun's W/m2 are outside of its table",
+            hint="take a panel that is described at 1000 W/m2, or indoor light (`trace harvest --light`)",
         )
     poa = np.nan_to_num(plane_w_m2) * shading
     cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, wind_m_s), dtype=float)

@@ -64,7 +64,7 @@ class Fit:
     remarks: tuple[str, ...] = ()
     branches: list[dict[str, float]] = field(default_factory=list)
     points_told: list[dict[str, float]] = field(default_factory=list)
-    """Points of a panel that is told by them."""
+    """Points of a panel that is described by them."""
 
     @property
     def inner(self) -> tuple[tuple[str, list[dict[str, float]]], ...]:

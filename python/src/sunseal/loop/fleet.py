@@ -162,7 +162,7 @@ def _measured(told: dict[str, Any], image: bytes) -> NodeProfile:
         raise SunsealError(
             f"`{told['name']}`: {told['board']} has no harvester, and a fleet lives on light",
             hint="name a harvester or charger, a capacitor and a panel in the scenario's [supply]; how long a battery "
-            f"lasts is told by `sunseal lifetime --board {told['board']}`",
+            f"lasts is what to ask `sunseal lifetime --board {told['board']}`",
         )
     config = _config(told, image)
     period_s = float(config["period_s"])

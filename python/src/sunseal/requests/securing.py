@@ -138,7 +138,7 @@ class Inject:
     elf: str | os.PathLike[str] | bytes = asked(IMAGE)
     board: str = asked(BOARD)
     _: KW_ONLY
-    start: Place = asked("--from", "Symbol where the stretch to cut begins.", default="main")
+    start: Place = asked("--from", "Symbol where the region to cut begins.", default="main")
     end: Place | None = asked(END, default=None)
     call: Call | None = None
     points: Points = asked(
