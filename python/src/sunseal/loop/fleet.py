@@ -161,8 +161,8 @@ def _measured(told: dict[str, Any], image: bytes) -> NodeProfile:
     if not (own.get("harvester") or own.get("charger") or "supply" in boards.board(str(told["board"]))):
         raise SunsealError(
             f"`{told['name']}`: {told['board']} has no harvester, and a fleet lives on light",
-            hint="name a harvester or charger, a capacitor and a panel in the scenario's [supply]; how long a battery "
-            f"lasts is what to ask `sunseal lifetime --board {told['board']}`",
+            hint="name a harvester or charger, a capacitor and a panel in the scenario's [supply]; "
+            f"`sunseal lifetime --board {told['board']}` says how long a battery lasts",
         )
     config = _config(told, image)
     period_s = float(config["period_s"])
