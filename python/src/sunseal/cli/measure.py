@@ -32,7 +32,9 @@ def measure_command(
             "calls it.",
         ),
     ] = None,
-    repeat: Annotated[int, typer.Option("--repeat", min=1, help="How many calls; least, mean and most are printed.")] = 1,
+    repeat: Annotated[
+        int, typer.Option("--repeat", min=1, help="Number of calls; least, mean and most are printed.")
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Measure one operation: cycles, time, joules, memory, and whether its result is right."""

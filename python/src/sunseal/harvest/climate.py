@@ -338,7 +338,7 @@ def lux_profile(path: Path) -> tuple[Array, Array]:
 
 
 def indoors(path: Path, panel: Panel, kind: str = "led", shading: float = 1.0) -> Harvested:
-    """Turn a lux profile into the cell of a silicon panel, or into curves of one that is described in lux, at 25 degC."""
+    """Turn a lux profile into the cell of a silicon panel, or into curves of one described in lux, at 25 degC."""
     shine = light(kind)
     time_s, lux = lux_profile(path)
     warm = np.full(len(lux), INDOOR_C)
