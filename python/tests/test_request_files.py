@@ -12,6 +12,7 @@ import pytest
 from conftest import Cli
 from validating import wrong
 
+OTHER = "msp430f5438a-anagear"
 REQUEST = """command = "curve"
 workload = "aes128-ctr-encrypt"
 board = "telosb"
@@ -35,7 +36,7 @@ def test_a_file_is_what_would_be_typed(asked: Path, sunseal: Cli, firmware: None
     same.write_text(json.dumps({"workload": "aes128-ctr-encrypt", "board": "telosb", "vcc": ["2.2V", "3V"]}))
     assert sunseal("curve", f"--request={same}", "--json").out == typed.out
     # What stands beside it holds, wherever it stands.
-    for args in (("--board", "micaz", "--request", asked), ("--request", asked, "--board", "micaz")):
+    for args in (("--board", OTHER, "--request", asked), ("--request", asked, "--board", OTHER)):
         told = json.loads(sunseal("curve", *args).out)
         assert told != json.loads(typed.out)
 
@@ -50,7 +51,7 @@ def test_a_file_is_what_would_be_typed(asked: Path, sunseal: Cli, firmware: None
         ("vcc = [true]\n", "it must be a list of texts or numbers"),
         ("workload = '--board'\n", "an argument does not begin with a dash"),
         ("board = \n", "is not valid TOML"),
-        ("vcc = [3]\n", "--vcc"),
+        ("workload = 'aes128-ctr-encrypt'\nvcc = ['3X']\n", "--vcc `3X`"),
     ],
 )
 def test_a_request_that_cannot_be_is_a_sentence(asked: Path, sunseal: Cli, text: str, sentence: str) -> None:
