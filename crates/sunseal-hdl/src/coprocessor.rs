@@ -163,7 +163,7 @@ struct Inner {
     /// It was run since it was kept.
     moved: bool,
     chunk: u64,
-    /// Periods that were done when an input last changed.
+    /// Clock periods done when an input pin last changed: from there it is counted how far the model runs ahead.
     input_clocks: u64,
     /// Since when a look at what comes next is due.
     look_due_ps: Option<u128>,

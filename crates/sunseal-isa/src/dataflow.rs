@@ -134,7 +134,7 @@ pub struct Transfer {
 impl Transfer {
     /// The most accesses: PUSHM.A of 16 registers, VLDM of 32.
     pub const MOST: usize = 32;
-    /// This access moves the flags.
+    /// Mark, in place of a register's number, of an access that moves the CPU's flags to or from memory.
     pub const FLAGS: u8 = 0xFE;
     /// This access reads where the program goes on.
     pub const BRANCH: u8 = 0xFF;

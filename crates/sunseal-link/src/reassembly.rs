@@ -34,7 +34,7 @@ pub enum Progress {
     Complete(Assembled),
     /// More fragments are wanted.
     Partial {
-        /// Fragments here.
+        /// Number of the message's fragments that have come so far.
         have: u8,
         /// Fragments wanted.
         count: u8,

@@ -40,7 +40,7 @@ pub enum PowerError {
     Missing {
         /// Name of the set.
         set: String,
-        /// Path of its file.
+        /// Path of the file that holds the power set.
         path: String,
         /// Component and state, or event.
         what: String,
@@ -54,7 +54,7 @@ pub enum PowerError {
     Reach {
         /// Name of the set.
         set: String,
-        /// Path of its file.
+        /// Path of the file that holds the power set.
         path: String,
         /// Component and state, as the file names them.
         what: String,

@@ -748,7 +748,8 @@ impl RadioChip for Chip {
         })
     }
 
-    /// A current through 27 kOhm to ground (SWRS048A, section 22); none while IF_RSSI is not 1.
+    /// Voltage at the RSSI pin, which falls as the signal grows: its current through 27 kOhm to ground (SWRS048A, section
+    /// 22); 0 V unless it receives, settled, with IF_RSSI 1.
     fn rssi_v(&self, now: Picos) -> f64 {
         if self.mode != Mode::Rx || self.settled > now || self.reg(reg::FRONT_END) >> 1 & 3 != 1 {
             return 0.0;

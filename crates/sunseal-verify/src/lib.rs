@@ -37,7 +37,7 @@ pub enum Refusal {
     /// The public key has another length than the suite's `x || y`.
     #[error("a public key of {} has {wanted} bytes, this one has {found}", suite.name())]
     KeyLength {
-        /// The suite asked for.
+        /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
         /// The suite's length.
         wanted: usize,
@@ -47,7 +47,7 @@ pub enum Refusal {
     /// The signature has another length than the suite's `r || s`.
     #[error("a signature of {} has {wanted} bytes, this one has {found}", suite.name())]
     SignatureLength {
-        /// The suite asked for.
+        /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
         /// The suite's length.
         wanted: usize,
@@ -57,7 +57,7 @@ pub enum Refusal {
     /// `r` or `s` is not in 1 .. n-1.
     #[error("{which} of the signature is not in 1 .. n-1 of {}", suite.name())]
     ScalarOutOfRange {
-        /// The suite asked for.
+        /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
         /// 'r' or 's'.
         which: char,
@@ -65,13 +65,13 @@ pub enum Refusal {
     /// The public key is not a point of the curve.
     #[error("the public key is not a point of the curve of {}", suite.name())]
     KeyOffCurve {
-        /// The suite asked for.
+        /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
     },
     /// All is well formed, and the signature is not this key's over this message.
     #[error("the {} signature does not verify under this public key", suite.name())]
     BadSignature {
-        /// The suite asked for.
+        /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
     },
 }

@@ -233,7 +233,7 @@ pub struct Cpu {
     timing: Timing,
     /// N, Z, C, V, Q and GE while the loop runs; between runs `psr` has them.
     flags: alu::Flags,
-    /// ITSTATE while the loop runs.
+    /// ITSTATE, the place in an IT block, while `run` executes instructions; between runs `psr` has it.
     it: u8,
     /// See [`Pipeline`].
     recent: u32,

@@ -58,7 +58,8 @@ pub(crate) type Mapper<'a> = &'a dyn Fn(usize, u16) -> u8;
 pub(crate) const UNMAPPED: Mapper<'static> = &|_, _| 0;
 
 impl Net {
-    /// `unit` finds a timer and its unit by a name as in the device's data.
+    /// Wires output units of timers to pins and to the start of `converter`: `unit` finds a unit by its name in the
+    /// device's data, `pairs` is the number of numbered pairs of ports.
     pub fn new(
         dev: &Device,
         pins: Option<&Pins>,

@@ -71,7 +71,7 @@ block!(
     }
 );
 block!(
-    /// Clock and supply.
+    /// Highest master clock and lowest supply at which the chip may run.
     Limits {
         @rename = "mclk_max_MHz" mclk_max_mhz: f64,
         @rename = "vcc_min_V" vcc_min_v: f64,

@@ -18,7 +18,7 @@ pub(super) struct Jacobian<const N: usize> {
     fastest_per_s: f64,
 }
 
-/// State and rates at which a step begins.
+/// Circuit, its branches and the state from which a step sets out.
 #[derive(Clone, Copy)]
 pub(super) struct Start<'a, const N: usize> {
     pub net: &'a Net<'a>,

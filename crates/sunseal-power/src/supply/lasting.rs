@@ -24,7 +24,7 @@ const PIECES_OF_MODES: usize = 16;
 /// Halvings of a piece in which the end lies.
 const HALVINGS: u32 = 50;
 
-/// Books of a store at the end of its life: joules by cause.
+/// Time that a store lasts without charge, its voltage at that end, and the joules taken out by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lasting {
     /// Time up to the end; infinite where nothing is drawn, 0 where it carries the pulse not even full.

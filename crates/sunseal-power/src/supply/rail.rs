@@ -187,7 +187,7 @@ impl Supply {
         self.at.rail_v = on_a_step(rail_v);
     }
 
-    /// True if a converter helps a rail that otherwise follows the store.
+    /// True while the converter is on that lifts a rail which otherwise follows the store.
     #[must_use]
     pub fn helps(&self) -> bool {
         self.at.mode.boost

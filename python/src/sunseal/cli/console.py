@@ -36,7 +36,7 @@ class Screen:
     """A console of rich's, which is imported when something is first printed."""
 
     def __init__(self, stderr: bool) -> None:
-        """Stand for standard output, or for standard error."""
+        """Set up a console that prints to standard output, or with `stderr` to standard error."""
         self._stderr = stderr
         self._console: Console | None = None
         self.displays = 0

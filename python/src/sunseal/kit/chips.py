@@ -117,7 +117,7 @@ def blocks(chip: dict[str, Any], told: dict[str, Any], gaps: bool = False) -> li
 
 
 def _gaps(chip: dict[str, Any], told: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Find the blocks that a chip lists as gaps: by the gap's name, which may end in the block's number."""
+    """Yield name, kind and base of each block that the chip has as a gap and `told` has registers of."""
     for kind, block in told["block"].items():
         for gap in chip.get("gap", ()) if "gap" in block else ():
             number = gap["name"].removeprefix(block["gap"]).strip()

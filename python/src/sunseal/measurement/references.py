@@ -235,7 +235,7 @@ class Lms:
         return self.TYPE.to_bytes(4, "big") + self.OTS_TYPE.to_bytes(4, "big") + self.identifier + self.nodes[1]
 
     def sign(self, q: int, message: bytes, randomizer: bytes) -> bytes:
-        """Sign with key q."""
+        """Sign with the one-time key of leaf `q`, with `randomizer` in front of the message (RFC 8554)."""
         digits = _digits(self._hash(q, 0x8181, randomizer + message), 3)
         signature = q.to_bytes(4, "big") + self.OTS_TYPE.to_bytes(4, "big") + randomizer
         signature += b"".join(self._chain(q, i, self._secret(q, i), 0, d) for i, d in enumerate(digits))

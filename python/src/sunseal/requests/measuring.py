@@ -79,6 +79,7 @@ class Operation:
 
     def __post_init__(self) -> None:
         """Take a first argument that is written like a file for a program of one's own."""
+        self.elf = None if self.elf is None else Path(self.elf)  # a script may give a string
         given = self.workload
         if given is None or given in boards.WORKLOADS or self.elf is not None:
             return

@@ -29,7 +29,7 @@ CYCLES_MAX = 2_000_000_000
 
 @dataclass(frozen=True)
 class Part:
-    """A function's or a line's cycles and their share of the joules."""
+    """Cycles of a function or source line, by dependence on the input, and the joules of those that can run ahead."""
 
     name: str
     independent_cycles: int

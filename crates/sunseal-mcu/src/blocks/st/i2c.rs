@@ -82,7 +82,7 @@ impl I2c {
         self.cr2 & I2C_CR2_RD_WRN != 0
     }
 
-    /// The step that ends at `t`, to be answered by [`answered`](Self::answered).
+    /// Tells the step on the bus that has ended by `t`; it stays until [`answered`](Self::answered) takes the reply.
     pub fn event(&mut self, t: Picos) -> Option<OnBus> {
         let (phase, _) = self.moving.filter(|m| m.1 <= t.0)?;
         Some(match phase {

@@ -417,7 +417,7 @@ impl Soc {
         self.refresh(now, cycles);
     }
 
-    /// RCC resets the blocks whose enable bits these are.
+    /// Resets the blocks whose enable bits, in the RCC enable register at `offset`, are among `bits`.
     fn reset_blocks(&mut self, offset: u32, bits: u32, now: Picos, cycles: Cycles) {
         let named = |[at, bit]: [u32; 2]| at == offset && bits >> bit & 1 != 0;
         for m in self.map.blocks.iter().filter(|m| m.enable.is_some_and(named)) {
