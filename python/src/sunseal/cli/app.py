@@ -157,16 +157,18 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        from sunseal import __version__
+        from sunseal.catalog.revision import made_by
 
-        out.print(f"sunseal {__version__}")
+        by = made_by()
+        out.print(f"sunseal {by['version']}, data {by['data']}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and the data's revision."),
     ] = False,
 ) -> None:
     """Run a sensor node's real firmware on a cycle-exact simulated board; account for every joule."""

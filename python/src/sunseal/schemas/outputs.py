@@ -31,6 +31,13 @@ from sunseal.answers.shapes import (
 )
 from sunseal.errors import STATUS
 
+MADE_BY = told(
+    keys(
+        version=told(TEXT, "Version of the package."),
+        data=told(TEXT, "Revision of its data: the first digits of a hash of `data/` as it is installed."),
+    ),
+    "What made the answer, by which it can be found again (docs/reference/stability.md).",
+)
 WHY = told(TEXTS, "What is left open, a sentence each; empty where it passed.")
 VERDICT = keys(verdict=one_of(*STATUS), why=WHY)
 COST = keys(cycles=WHOLE, time_s=NUMBER, energy_j=NUMBER, edp_js=NUMBER)
@@ -49,8 +56,8 @@ def output(name: str) -> Schema:
     inner = shape()
     item = {
         "type": "object",
-        "properties": {"schema": {"const": head(name)}, **inner.get("properties", {})},
-        "required": ["schema", *inner.get("required", [])],
+        "properties": {"schema": {"const": head(name)}, "sunseal": MADE_BY, **inner.get("properties", {})},
+        "required": ["schema", "sunseal", *inner.get("required", [])],
         **{k: v for k, v in inner.items() if k not in ("type", "properties", "required", OPTIONAL)},
     }
     return {"title": title, **({"type": "array", "items": item} if is_list else item)}
