@@ -82,6 +82,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("tools:doctor_command", "Say which tools are there and how to get the others."),
     },
     "Make": {
+        "examples": ("carried:examples_command", "List the examples that came along, or copy some."),
         "new": ("new:new_command", "Write a program for a board that builds and runs at once."),
         "part": ("parts:part_app", "Write, check or fit a part of your own."),
         "toolchain": ("toolchain:toolchain_app", "Fetch cross compilers into your cache, without root."),

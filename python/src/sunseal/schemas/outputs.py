@@ -206,6 +206,16 @@ def _run_network() -> Schema:
     )  # fmt: skip
 
 
+def _examples() -> Schema:
+    from sunseal.kit.carried import Example
+
+    return of(Example)
+
+
+def _examples_copied() -> Schema:
+    return keys(folder=TEXT, files=TEXTS)
+
+
 def _new() -> Schema:
     return keys(board=TEXT, folder=TEXT, files=TEXTS)
 
@@ -692,6 +702,8 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "least-capacitor": ("`sunseal least-capacitor`", _least, False),
     "lifetime": ("`sunseal lifetime`", _lifetime, False),
     "measure": ("`sunseal measure`", _measure, False),
+    "examples": ("`sunseal examples`: an example each", _examples, True),
+    "examples-copied": ("`sunseal examples NAME`", _examples_copied, False),
     "new": ("`sunseal new`", _new, False),
     "node": ("`sunseal node open`, `revoke`, `rekey`", _node, False),
     "nodes": ("`sunseal node list`: a node each", _node, True),
