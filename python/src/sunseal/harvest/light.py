@@ -222,7 +222,7 @@ class Sky:
         """Read what `save` wrote."""
         with np.load(path) as kept:
             about = json.loads(str(kept["about"]))
-            return Sky(*(kept[name] for name in SERIES), about["latitude_deg"], about["told"])
+            return Sky(**{name: kept[name] for name in SERIES}, **about)
 
     def plane_w_m2(self, tilt_deg: float, azimuth_deg: float) -> Array:
         """Compute the light in a plane: the sun's by its angle, the sky's from everywhere alike, the ground's.
