@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A release: one version, a front page without dead links, licences that may be handed on, a wheel's list of contents."""
+"""A release: one version, no dead link on the front page, licences that may be handed on, a wheel's contents."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_with_an_address_each_link_and_the_picture_lead_there(tools: dict[str, M
 def test_what_is_linked_in_may_be_handed_on(tools: dict[str, ModuleType]) -> None:
     components = tools["components"]
     told = components.metadata()
-    packages, edges = components.carried(told)
+    packages, _ = components.carried(told)
     names = {p["name"] for p in packages.values()}
     assert {"sunseal-py", "sunseal-server", "pyo3", "rusqlite", "aws-lc-sys", "gimli"} <= names
     assert not names & {"proptest", "criterion", "serde_derive", "cc", "sunseal-dev"}, "of tests, builds and macros"
