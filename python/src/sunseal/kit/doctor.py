@@ -110,14 +110,14 @@ def _models() -> Finding:
     return Finding("coprocessor's model", True, needed_for, "", text.split()[0], "built when needed")
 
 
-def tool_folders() -> list[Path]:
+def tool_folders(groups: Sequence[str] = ("firmware", "tests", "gdb", "hdl")) -> list[Path]:
     """Ask the toolchain script where the tools of each group lie in the user's cache."""
     script = home() / "firmware" / "toolchain" / "get"
     if not script.is_file():
         return []
     folders = []
-    for group in ("firmware", "tests", "gdb", "hdl"):
-        asked = [str(script), "--for", group, "--print-bin"]
+    for group in groups:
+        asked = [sys.executable, str(script), "--for", group, "--print-bin"]
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
         folders.append(Path(done.stdout.strip()))
     return [folder for folder in folders if folder != Path() and folder.is_dir()]
