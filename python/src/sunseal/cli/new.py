@@ -46,7 +46,8 @@ def new_command(
     """Write a folder with a program for a board: it builds by make or CMake and runs at once.
 
     It has start-up code, the chip's registers and memories, a test, settings for an editor and CI, and a program that
-    says hello over the UART, or one of --from, which stays as it is: <msp430.h>, <avr/io.h> and <stm32l476xx.h> are there.
+    says hello over the UART, or one of --from, which stays as it is: <msp430.h>, <avr/io.h> and <stm32l476xx.h> are
+    there.
     """
     from sunseal import kit
 
