@@ -360,6 +360,15 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
     return path
 
 
+def carried_compiler(board: str) -> str | None:
+    """Return the compiler of a board's programs in a wheel, which come without the debug data that tell it."""
+    path = CARRIED / "firmware" / "build" / "compilers.json"
+    if home() != CARRIED or not path.is_file():
+        return None
+    told: str | None = json.loads(path.read_text(encoding="utf-8")).get(_firmware_board(board))
+    return told
+
+
 def cache_dir() -> Path:
     """Return the user's cache folder for operation profiles (XDG base directory specification)."""
     base = os.environ.get("XDG_CACHE_HOME")

@@ -163,7 +163,7 @@ def judged(findings: Sequence[Finding]) -> Verdict:
 
 def required_missing(findings: Sequence[Finding]) -> list[str]:
     """Name what the demo cannot do without; a wheel brings what the tools in the tree build."""
-    built = {t.name for t in TOOLS if t.required} if in_tree() else set()
+    built = {PACKAGES, *(t.name for t in TOOLS if t.required)} if in_tree() else set()
     must = built | {"engine", SERVER, "firmware", "data"}
     return [f.name for f in findings if not f.ok and f.name in must]
 

@@ -411,7 +411,7 @@ def _weighed(
         workload=label,
         board=board,
         variant=variant,
-        toolchain=counts.toolchain,
+        toolchain=(boards.carried_compiler(board) if variant != "own" else None) or counts.toolchain,
         freq_hz=freq_hz,
         vcc_v=vcc_v,
         cycles=counts.cycles,
