@@ -24,7 +24,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release sdist test test-quick debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
+.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release release-check sdist test test-quick debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -180,6 +180,21 @@ sdist: venv all-boards ## Pack the engine's source with data and built programs,
 
 release: all all-boards ## The same with the engine optimised by a profile of training programs; it is built twice, ten minutes.
 	$(BIN)/python packaging/wheel --profiled
+
+# Others' tools that judge a release lie beside .venv, as Sphinx does; those of CITATION.cff want older libraries than the rest.
+JUDGED = $(CARGO_TARGET_DIR)/released
+release-check: all all-boards $(STAMPS)/judges ## Hold version, changelog, citation and a wheel to what a release asks, and run it where nothing else is: twenty minutes.
+	@rm -rf $(JUDGED)
+	$(BIN)/python packaging/wheel --out $(JUDGED)
+	$(BIN)/python packaging/release.py check $(JUDGED)/sunseal-*.whl
+	$(GET) --for matrix
+	SUNSEAL_WHEEL=$$(echo $(JUDGED)/sunseal-*.whl) SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q tests/test_changelog.py tests/test_release.py tests/test_wheel.py
+
+$(STAMPS)/judges: $(STAMPS)/venv packaging/judges.txt packaging/citation.txt
+	@rm -rf $(CARGO_TARGET_DIR)/judges $(CARGO_TARGET_DIR)/citation
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(CARGO_TARGET_DIR)/judges -r packaging/judges.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(CARGO_TARGET_DIR)/citation -r packaging/citation.txt
+	@touch $@
 
 DOCS_PACKAGES = $(CARGO_TARGET_DIR)/docs
 SERVE ?=

@@ -45,7 +45,7 @@ NAVIGATION = {
         ),
     ],
     "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
-    "Reference": ["commands/index", "python", "reference/scenario"],
+    "Reference": ["commands/index", "python", "reference/scenario", "reference/stability"],
     "Boards, chips, parts": ["boards/index", "chips/index", "parts/index"],
     "Measured": [
         "papers/index",
@@ -85,7 +85,7 @@ def main() -> int:
     source, html = out / "source", out / "html"
     shutil.rmtree(out, ignore_errors=True)
     gather(source)
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
     options = ["-j", "auto", "-W", "--keep-going", "-q", "-d", out / "doctrees", "-D", f"version={version}"]
     built = subprocess.run([sys.executable, "-m", "sphinx", *options, source, html], check=False)
     if built.returncode:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Finish a signature over many lives: an FR5994 on a small capacitor, in light too little to run it.
 
-`make firmware BOARD=msp430fr5994-launchpad`, then `.venv/bin/python examples/intermittent/lives.py`.
+`python examples/intermittent/lives.py`; in a source tree behind `make firmware BOARD=msp430fr5994-launchpad`.
 
 The capacitor lies at VCC; the light is there for a part of each quarter of a minute. The real program runs on the
 simulated part, which sees the capacitor's voltage: it starts when its supervisor lets go, waits until there is
@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import sunseal
 from sunseal.catalog import boards
 from sunseal.measurement import oracle
 
 BOARD = "msp430fr5994-launchpad"
-BUILD = Path(__file__).resolve().parents[2] / "firmware" / "build" / BOARD / "mpy-32"
+BUILD = boards.home() / "firmware" / "build" / BOARD / "mpy-32"
 MAX_V = 3.0
 """Voltage at which the harvester stops."""
 STEP_S, ASLEEP_STEP_S = 2e-4, 5e-3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# build.sh OUT.elf [SOURCE.c]: compile fletcher.c, or another file, with the compilers that `make firmware` has fetched,
-# the linker script that it made, and CFLAGS. A source without `_start` gets that of start.c. BOARD is another MSP430
+# build.sh OUT.elf [SOURCE.c]: compile fletcher.c, or another file, with the compilers of `sunseal toolchain get`, the linker
+# script of the tree or of the installed package, and CFLAGS. A source without `_start` gets that of start.c. BOARD is another MSP430
 # board of firmware/boards than msp430f5438a-anagear.
 set -eu
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
@@ -10,7 +10,9 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 fi
 here=$(cd "$(dirname "$0")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
-tools=$("$root/firmware/toolchain/get" --print-bin)
+# A copy of `sunseal examples` lies in no tree: what it needs of one is in the package.
+[ -f "$root/firmware/toolchain/get" ] || root=$(dirname "$(sunseal examples --where)")
+tools=$(python3 "$root/firmware/toolchain/get" --print-bin)
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 compile() {

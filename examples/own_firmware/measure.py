@@ -2,7 +2,7 @@
 """Measure a program of your own, find its cheapest supply, and see where its cycles go.
 
 Run `examples/own_firmware/build.sh /tmp/fletcher.elf`, then
-`.venv/bin/python examples/own_firmware/measure.py /tmp/fletcher.elf`.
+`python examples/own_firmware/measure.py /tmp/fletcher.elf`.
 """
 
 from __future__ import annotations

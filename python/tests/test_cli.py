@@ -20,7 +20,7 @@ from sunseal.measurement import measuring
 from sunseal.papers import evidence, published
 
 FIELDS = (
-    "schema workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
+    "schema sunseal workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
     "flash_bytes ram_bytes stack_bytes counts power_set result_valid uncertainty unchecked assumed"
 ).split()
 
@@ -153,12 +153,14 @@ def test_a_wheel_wants_no_tool_that_builds_what_it_brings(monkeypatch: pytest.Mo
     assert doctor.required_missing(gone) == ["firmware"]
 
 
-def test_a_wheel_without_extras_is_not_ready_for_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wheel_is_ready_for_the_demo_without_extras(monkeypatch: pytest.MonkeyPatch) -> None:
     here = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("pvlib", "jinja2") else here(name))
     found = doctor._packages()
     assert doctor.required_missing([found]) == [found.name]
     assert found.get == "no jinja2, pvlib; `pip install 'sunseal[climate,plots]'`"
+    monkeypatch.setattr(doctor, "CARRIED", boards.home())
+    assert doctor.required_missing([found]) == []
 
 
 def test_what_the_doctor_says_to_run_is_there_in_a_wheel_too() -> None:

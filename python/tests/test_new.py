@@ -207,6 +207,8 @@ def test_it_says_what_it_wrote(sunseal: Cli, tmp_path: Path, monkeypatch: pytest
         "  Makefile                              make, make run, make test\n"
         "  CMakeLists.txt, toolchain.cmake       the same by CMake\n"
         "  test_node.py, pytest.ini              a test in the simulator\n"
+        "  .vscode/                              build, run, test and debug from an editor\n"
+        "  .github/, Dockerfile                  the same in CI and in a container\n"
         "  README.md                             how to go on\n"
         "next: cd my-node && make run\n"
     )

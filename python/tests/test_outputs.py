@@ -6,14 +6,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from conftest import Cli, require
+from sunseal import __version__
 from sunseal.answers import outputs, shapes
 from sunseal.answers.verdicts import Finding
-from sunseal.catalog import boards
+from sunseal.catalog import boards, revision
+from sunseal.catalog.revision import made_by
 from sunseal.papers import asic, hdl
 from sunseal.schemas import files as schemas
 from sunseal.schemas import outputs as output_schemas
@@ -58,7 +61,30 @@ def test_an_answer_is_as_its_schema_says(sunseal: Cli, firmware: None, name: str
     told = json.loads(done.out)
     first = told[0] if isinstance(told, list) else told
     assert first["schema"] == {"name": name, "version": outputs.VERSIONS[name]}
+    assert first["sunseal"] == {"version": __version__, "data": revision.data_revision()}
     assert wrong_output(done.out) == []
+
+
+def test_the_version_names_the_data_as_sha256sum_does(sunseal: Cli) -> None:
+    """The page of stability tells how anybody finds the revision of the data again."""
+    page = (HOME / "docs" / "reference" / "stability.md").read_text(encoding="utf-8")
+    (command,) = (line for line in page.splitlines() if line.startswith("find . "))
+    done = subprocess.run(["sh", "-c", command], cwd=HOME / "data", check=True, capture_output=True, text=True)
+    told = sunseal("--version")
+    assert (told.status, told.out) == (0, f"sunseal {__version__}, data {done.stdout[:12]}\n")
+
+
+def test_another_fact_is_another_revision(tmp_path: Path) -> None:
+    shutil.copytree(HOME / "data" / "parts", tmp_path / "parts")
+    before = revision.digest(tmp_path)
+    (tmp_path / "vectors").mkdir()
+    (tmp_path / "vectors" / "a.json").write_text("{}")
+    assert revision.digest(tmp_path) == before, "known answers are for tests"
+    part = next((tmp_path / "parts").glob("*.toml"))
+    part.write_bytes(part.read_bytes() + b"\n")
+    after = revision.digest(tmp_path)
+    part.rename(part.with_name("another.toml"))
+    assert len({before, after, revision.digest(tmp_path)}) == 3
 
 
 def test_losses_are_told_as_published(build: Build, sunseal: Cli) -> None:  # noqa: F811
@@ -81,7 +107,7 @@ def test_hardware_is_told_as_published() -> None:
     energy = asic.Energy("xtea", "osu018", 16, 100, 10, {"switching": 1e-12}, 1e-13, 1e-13, 1e-11).to_dict()
     assert hdl.judged([row]).passed
     for name, told in (("hdl-size", [row]), ("hdl-energy", [energy])):
-        assert wrong_output(json.dumps(outputs.stamped(name, told))) == []
+        assert wrong_output(json.dumps(outputs.stamped(name, told, made_by()))) == []
 
 
 def test_a_key_too_many_a_key_too_few_and_a_wrong_one_are_found(sunseal: Cli, firmware: None) -> None:
@@ -130,7 +156,7 @@ def test_a_matrix_is_told_as_published(sunseal: Cli, tmp_path: Path) -> None:
     require(shutil.which("clang") is not None, "clang")
     undecided = judge([Run(["key"], why=["it did not run"])])
     matrix = matrices.Matrix([matrices.Cell("avr", "clang 19", "-O2", undecided)], ["clang 13"])
-    told = outputs.stamped("constant-time-matrix", matrices.as_json(tmp_path / "a.c", matrix))
+    told = outputs.stamped("constant-time-matrix", matrices.as_json(tmp_path / "a.c", matrix), made_by())
     assert wrong_output(json.dumps(told)) == []
     assert (told["verdict"], matrix.judged.exit_status) == ("undecided", 3)
     assert matrices.Matrix([], []).judged.exit_status == 3, "no binary is no pass"

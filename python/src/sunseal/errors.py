@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
@@ -55,6 +56,7 @@ EXTRAS = {
     "matplotlib": "plots",
     "plotly": "plots",
     "pvlib": "climate",
+    "scipy": "statistics",
     "h5py": "traces",
     "pyarrow": "traces",
     "pyjls": "traces",
@@ -67,6 +69,11 @@ EXTRAS = {
     "sp800_90b": "randomness",
 }
 """Packages that not every user installs, and the extra of pyproject.toml that brings each."""
+
+
+def missing_of(extra: str) -> list[str]:
+    """List the packages of an extra that are not installed."""
+    return [name for name, of in EXTRAS.items() if of == extra and importlib.util.find_spec(name) is None]
 
 
 def absent(missing: ModuleNotFoundError) -> SunsealError:

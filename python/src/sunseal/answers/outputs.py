@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Names and versions of what the commands print by `--json`; their schemas are `output_schemas`.
 
-An answer says which it is: `"schema": {"name": "inject", "version": 1}`, in each item where the answer is a list. A
-version rises where a key goes or changes its meaning; a new key leaves it as it is.
+An answer says which it is: `"schema": {"name": "inject", "version": 1}`, and what made it: `"sunseal": {"version":
+"0.2.0", "data": "0123456789ab"}`, in each item where the answer is a list. A version of a schema rises where a key goes
+or changes its meaning; a new key leaves it as it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 VERSIONS = dict.fromkeys(
     "bench boards calls challenge constant-time constant-time-matrix coupon-analyze coupon-breakeven coupon-leakage "
-    "coupon-metrics coupon-noise coupon-randomness coupon-rate coupon-recovery curve demo doctor error fleet gaps "
+    "coupon-metrics coupon-noise coupon-randomness coupon-rate coupon-recovery curve demo doctor error examples "
+    "examples-copied fleet gaps "
     "hdl-energy hdl-size inject least-capacitor lifetime measure new node nodes part-check part-fit part-new parts "
     "plan profile reproduce run run-network run-supply send simulate size sweep sweep-sobol trace-capacitor "
     "trace-capacitor-virtual trace-compare trace-energy trace-harvest trace-import tune war workloads".split(),
@@ -25,8 +28,11 @@ def head(name: str) -> dict[str, Any]:
     return {"name": name, "version": VERSIONS[name]}
 
 
-def stamped(name: str, value: Any) -> Any:
-    """Return an answer with its schema's name and version: an object, or each object of a list."""
+def stamped(name: str, value: Any, made_by: Mapping[str, str]) -> Any:
+    """Return an answer with its schema's name and version, and with those of what made it and of its data.
+
+    An object is told so, or each object of a list.
+    """
     if isinstance(value, list):
-        return [stamped(name, item) for item in value]
-    return {"schema": head(name), **value}
+        return [stamped(name, item, made_by) for item in value]
+    return {"schema": head(name), "sunseal": dict(made_by), **value}

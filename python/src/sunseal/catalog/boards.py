@@ -361,9 +361,20 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
         raise SunsealError(
             f"the firmware `{program}` for {board}{', ' * bool(chosen)}{variant_text(chosen)}, is not built: "
             f"`{path.relative_to(home())}` is missing",
-            hint=f"run `make firmware{'' if board == DEFAULT_BOARD else f' BOARD={board}'}` in the repository",
+            hint="this wheel does not bring it; install it again, or measure a program of yours with `--elf FILE`"
+            if home() == CARRIED
+            else f"run `make firmware{'' if board == DEFAULT_BOARD else f' BOARD={board}'}` in the repository",
         )
     return path
+
+
+def carried_compiler(board: str) -> str | None:
+    """Return the compiler of a board's programs in a wheel, which come without the debug data that tell it."""
+    path = CARRIED / "firmware" / "build" / "compilers.json"
+    if home() != CARRIED or not path.is_file():
+        return None
+    told: str | None = json.loads(path.read_text(encoding="utf-8")).get(_firmware_board(board))
+    return told
 
 
 def cache_dir() -> Path:
@@ -371,6 +382,16 @@ def cache_dir() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     root = Path(base) if base else Path.home() / ".cache"
     return root / "sunseal"
+
+
+def kept(room: str, name: str) -> Path:
+    """Return a file of the cache: the user's, else the one that a wheel brings along, else where it would be.
+
+    A file's name says everything that it was made of, so that one of another engine or program is never found.
+    """
+    own = cache_dir() / room / name
+    carried = CARRIED / "cache" / room / name
+    return carried if not own.is_file() and carried.is_file() else own
 
 
 def slug(text: str) -> str:

@@ -82,6 +82,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("tools:doctor_command", "Say which tools are there and how to get the others."),
     },
     "Make": {
+        "examples": ("carried:examples_command", "List the examples that came along, or copy some."),
         "new": ("new:new_command", "Write a program for a board that builds and runs at once."),
         "part": ("parts:part_app", "Write, check or fit a part of your own."),
         "toolchain": ("toolchain:toolchain_app", "Fetch cross compilers into your cache, without root."),
@@ -157,16 +158,18 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        from sunseal import __version__
+        from sunseal.catalog.revision import made_by
 
-        out.print(f"sunseal {__version__}")
+        by = made_by()
+        out.print(f"sunseal {by['version']}, data {by['data']}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and the data's revision."),
     ] = False,
 ) -> None:
     """Run a sensor node's real firmware on a cycle-exact simulated board; account for every joule."""

@@ -104,7 +104,9 @@ def escape(text: str) -> str:
 
 def print_json(name: str, value: Any) -> None:
     """Write an answer as JSON under its schema's name; what JSON cannot hold is an error, not a word of JavaScript."""
-    sys.stdout.write(json.dumps(outputs.stamped(name, value), indent=2, allow_nan=False) + "\n")
+    from sunseal.catalog.revision import made_by
+
+    sys.stdout.write(json.dumps(outputs.stamped(name, value, made_by()), indent=2, allow_nan=False) + "\n")
 
 
 def answer(name: str, as_json: bool, told: Callable[[], Any], show: Callable[[], object], status: int = 0) -> None:

@@ -23,7 +23,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from sunseal import _engine
 from sunseal.answers.writing import write_atomic
 from sunseal.catalog import boards
-from sunseal.errors import Stopped, SunsealError
+from sunseal.errors import Stopped, SunsealError, missing_of
 from sunseal.loop import simulation
 from sunseal.loop.served import Served, built_in
 from sunseal.loop.services import Intruder, Services, capture, last_report, spoilt
@@ -87,8 +87,7 @@ def run(
     board: str = boards.DEFAULT_BOARD,
 ) -> dict[str, Any]:
     """Play the day, write everything into `folder`, and return the closing table."""
-    from sunseal.report import scenario as report
-
+    drawn = not missing_of("plots")
     path = scenario or built_in(board)
     loaded = simulation.load(path).seeded(seed)
     told = simulation.facts(loaded)
@@ -108,17 +107,14 @@ def run(
                 at_ends = ends()
             shutil.copyfile(Path(scratch) / "air.pcap", work / "air.pcap")
         closing = {**served.closing(), **played.closing(), **({"ends": at_ends} if lit else {})}
-        with _steps(console, quiet) as step:
-            page, pictures = report.demo_page(played, served, closing, step)
-        write_atomic(work / "report.html", page)
+        if drawn:
+            _draw(work, played, served, closing, _steps(console, quiet))
         write_atomic(work / "series.csv", played.series_csv())
         write_atomic(work / "events.jsonl", _lines(served.events))
         _write_json(
             work / "demo.json",
             {"closing": closing, "scenario": played.scenario, "record": played.record},
         )
-        for draw in pictures:
-            draw(work)
     wall_s = time.monotonic() - began
     simulated_s = played.record["simulated_s"]
     return {
@@ -128,6 +124,23 @@ def run(
         "simulated_over_wall": simulated_s / played_s,
         "files": sorted(str(folder / p.name) for p in folder.iterdir() if p.is_file()),
     }
+
+
+def _draw(
+    work: Path,
+    played: Played,
+    served: Served,
+    closing: Mapping[str, Any],
+    steps: contextlib.AbstractContextManager[Callable[[str], None]],
+) -> None:
+    """Write the report and its pictures, for which the extra `plots` must be there."""
+    from sunseal.report import scenario as report
+
+    with steps as step:
+        page, pictures = report.demo_page(played, served, closing, step)
+    write_atomic(work / "report.html", page)
+    for draw in pictures:
+        draw(work)
 
 
 def _day(

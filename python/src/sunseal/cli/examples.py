@@ -49,6 +49,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "node.elf --board telosb --for 20ms --symbol blinks --out a.vcd",
         ),
     ),
+    "examples": (
+        ("What there is to begin with", ""),
+        ("The scenarios, with the programs that they name, in ./examples", "scenarios"),
+        ("All of them, elsewhere", "all --to sunseal-examples"),
+    ),
     "new": (("A program for the TelosB: then `make run` in the folder", "my-node --board telosb"),),
     "run": (
         ("Two seconds of a program, its UART here", "node.elf --board telosb --for 2s"),

@@ -22,6 +22,8 @@ WHAT = (
     ("Makefile", "make, make run, make test"),
     ("CMakeLists.txt, toolchain.cmake", "the same by CMake"),
     ("test_node.py, pytest.ini", "a test in the simulator"),
+    (".vscode/", "build, run, test and debug from an editor"),
+    (".github/, Dockerfile", "the same in CI and in a container"),
     ("README.md", "how to go on"),
 )
 """Files that the folder holds, explained for people."""
@@ -43,8 +45,9 @@ def new_command(
 ) -> None:
     """Write a folder with a program for a board: it builds by make or CMake and runs at once.
 
-    It has start-up code, the chip's registers and memories, a test, and a program that says hello over the UART, or one
-    of --from, which stays as it is: <msp430.h>, <avr/io.h> and <stm32l476xx.h> are there.
+    It has start-up code, the chip's registers and memories, a test, settings for an editor and CI, and a program that
+    says hello over the UART, or one of --from, which stays as it is: <msp430.h>, <avr/io.h> and <stm32l476xx.h> are
+    there.
     """
     from sunseal import kit
 
@@ -58,4 +61,6 @@ def new_command(
     for names, what in WHAT:
         if not (programs and names in TAKEN):
             out.print(f"  {names:<38}{what}", markup=False)
+    if (first := kit.compilers_missing(board)) is not None:
+        out.print(f"first: {first}, which fetches the compilers once", markup=False)
     out.print(f"next: cd {folder} && make run", markup=False)

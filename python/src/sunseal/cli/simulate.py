@@ -17,7 +17,7 @@ from sunseal.answers import writing
 from sunseal.catalog import boards, places, units
 from sunseal.cli.console import PAGE, Json, answer, err, out, print_json, writable
 from sunseal.cli.spread import spread
-from sunseal.errors import Stopped, SunsealError
+from sunseal.errors import Stopped, SunsealError, missing_of
 from sunseal.requests.asking import BOARD, FIGURE, REPORT, SEED, TEMPERATURE, asked, request
 
 
@@ -169,7 +169,7 @@ def demo_command(
     board: Annotated[str, BOARD] = boards.DEFAULT_BOARD,
     as_json: Json = False,
 ) -> None:
-    """Run one day of a node against the real server, and write the report."""
+    """Run one day of a node against the real server, and write the report (the extra `plots` draws it)."""
     from sunseal.cli import day
     from sunseal.report.closing import closing_table
 
@@ -180,6 +180,9 @@ def demo_command(
         print_json("demo", result)
     else:
         out.print(closing_table(result))
-        out.print(f"report: {folder / 'report.html'}")
+        if str(folder / "report.html") in result["files"] and not missing_of("plots"):
+            out.print(f"report: {folder / 'report.html'}")
+    if missing_of("plots"):
+        err.print("no report was drawn: `pip install 'sunseal[plots]'` brings what draws it", markup=False)
     if result["verified"] == 0 or any(a["verdict"] == 0 for a in result["intruder"]):
         raise typer.Exit(1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """From a year of measured weather to the power of a small panel over one day.
 
-pvlib brings the weather file, the sun's position and a cell's temperature; the panel comes from `data/parts`, and
-what it gives of the light is the engine's law.
+pvlib brings the weather file and the sun's position, of which a wheel has some days; the panel comes from
+`data/parts`, and what it gives of the light is the engine's law.
 """
 
 from __future__ import annotations
@@ -194,6 +194,122 @@ def _typical_year(path: Path, days: int) -> tuple[Any, dict[str, Any]]:
     return frame, meta
 
 
+@dataclass(frozen=True)
+class Sky:
+    """Days of a place: the sun's place, light and air for each moment, before any panel."""
+
+    time_s: Array
+    zenith_deg: Array
+    azimuth_deg: Array
+    dni: Array
+    ghi: Array
+    dhi: Array
+    air_c: Array
+    wind_m_s: Array
+    latitude_deg: float
+    told: dict[str, str]
+    """Provenance: weather and its hash, days, scale of each component's energy."""
+
+    def save(self, path: Path) -> None:
+        """Write it into a file that `_carried` reads."""
+        arrays = {name: getattr(self, name) for name in SERIES}
+        about = json.dumps({"latitude_deg": self.latitude_deg, "told": self.told})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(path, about=np.array(about), **arrays)
+
+    @staticmethod
+    def load(path: Path) -> Sky:
+        """Read what `save` wrote."""
+        with np.load(path) as kept:
+            about = json.loads(str(kept["about"]))
+            return Sky(**{name: kept[name] for name in SERIES}, **about)
+
+    def plane_w_m2(self, tilt_deg: float, azimuth_deg: float) -> Array:
+        """Compute the light in a plane: the sun's by its angle, the sky's from everywhere alike, the ground's.
+
+        The isotropic sky of Liu and Jordan 1960, as pvlib computes it.
+        """
+        tilt, zenith = np.radians(tilt_deg), np.radians(self.zenith_deg)
+        facing = np.cos(tilt) * np.cos(zenith)
+        facing = facing + np.sin(tilt) * np.sin(zenith) * np.cos(np.radians(self.azimuth_deg - azimuth_deg))
+        angle = np.degrees(np.arccos(np.clip(facing, -1, 1)))
+        direct = np.maximum(self.dni * np.cos(np.radians(angle)), 0)
+        sky = self.dhi * (1 + np.cos(tilt)) * 0.5
+        ground = self.ghi * ALBEDO * (1 - np.cos(tilt)) * 0.5
+        return np.asarray(direct + (sky + ground))
+
+
+SERIES = ("time_s", "zenith_deg", "azimuth_deg", "dni", "ghi", "dhi", "air_c", "wind_m_s")
+ALBEDO = 0.2
+CARRIED = (("01-01", 365, 3600.0), ("12-21", 1, STEP_S), ("06-21", 1, STEP_S))
+"""Days of the default weather that a wheel brings, as `sky` is asked: they take no pvlib."""
+
+
+def carried_path(weather: str, day: str, days: int, step_s: float) -> Path:
+    """Return where a wheel has a sky; its name tells it, and the source that made it, from any other."""
+    key = hashlib.sha256(repr((weather, day, days, float(step_s))).encode() + Path(__file__).read_bytes())
+    return boards.kept("sky", f"{key.hexdigest()}.npz")
+
+
+def weather_id(weather: str) -> str:
+    """Tell one weather from another: by the hash of its file, or by that of the file that the carried sky is of."""
+    path = carried_path(weather, *CARRIED[0])
+    if path.is_file():
+        return Sky.load(path).told["weather_sha256"]
+    return hashlib.sha256(weather_path(weather).read_bytes()).hexdigest()
+
+
+def sky(weather: str, day: str, days: int, step_s: float) -> Sky:
+    """Return days of a TMY3 file, as a wheel brings them or computed anew."""
+    path = carried_path(weather, day, days, step_s)
+    return Sky.load(path) if path.is_file() else computed_sky(weather, day, days, step_s)
+
+
+def computed_sky(weather: str, day: str, days: int, step_s: float) -> Sky:
+    """Compute the sun's place by pvlib, and light and air between the hours of a TMY3 file.
+
+    TMY3 stamps an hour with its end, in local standard time; the irradiance is the mean over that
+    hour, so it belongs to the half hour before the stamp (Wilcox and Marion 2008, NREL/TP-581-43156,
+    section 3). Between those midpoints it is interpolated, cut off where the sun is down, and
+    scaled so that each component's energy over the day stays that of the file.
+    """
+    import pandas as pd
+    import pvlib
+
+    (month, dom), path = month_day(day), weather_path(weather)
+    frame, meta = _typical_year(path, days)
+    midnight = pd.Timestamp(year=TYPICAL_YEAR, month=month, day=dom, tz=frame.index.tz)
+    time_s = np.arange(0.0, days * DAY_S + step_s / 2, step_s)
+    when = midnight + pd.to_timedelta(time_s, unit="s")
+    have_s = (frame.index - midnight).total_seconds().to_numpy(dtype=float)
+    in_day = (have_s >= 0) & (have_s < days * DAY_S)
+    if int(in_day.sum()) != 24 * days:
+        raise SunsealError(
+            f"`{path.name}` has {int(in_day.sum())} hours from {day} for {days} days; a day needs 24 of them"
+        )
+
+    def at(column: str) -> Array:
+        return np.asarray(np.interp(time_s, have_s, frame[column].to_numpy(dtype=float)))
+
+    sun = pvlib.solarposition.get_solarposition(when, meta["latitude"], meta["longitude"], altitude=meta["altitude"])
+    up = sun["elevation"].to_numpy(dtype=float) > 0
+    light, scales = {}, []
+    for column in ("ghi", "dni", "dhi"):
+        hourly = frame[column].to_numpy(dtype=float)[in_day].sum() * 3600.0
+        light[column], scale = _of_energy(np.where(up, at(column), 0.0), time_s, hourly)
+        scales.append(f"{column} {scale:.4f}")
+    zenith, azimuth = (sun[column].to_numpy(dtype=float) for column in ("apparent_zenith", "azimuth"))
+    told = {
+        "weather": f"{path.name} (TMY3, {meta['Name'].strip(chr(34))}, {meta['State']}), "
+        f"shipped with pvlib {pvlib.__version__}",
+        "weather_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "day": f"{day}{f' and {days - 1} days more' if days > 1 else ''}, local standard time UTC{meta['TZ']:+g} h",
+        "energy_scale": ", ".join(scales),
+    }
+    air, latitude = (at("temp_air"), at("wind_speed")), float(meta["latitude"])
+    return Sky(time_s, zenith, azimuth, light["dni"], light["ghi"], light["dhi"], *air, latitude, told)
+
+
 def _of_energy(series: Array, time_s: Array, energy: float) -> tuple[Array, float]:
     """Scale a series so that its integral is `energy`; return it with the scale."""
     got = float(np.trapezoid(series, time_s))
@@ -226,63 +342,21 @@ def sunlight(
     """Compute days of the panel's power under a TMY3 file's sun, up to the whole typical year.
 
     By what is told of the panel (0), or by the darkest (-1) or the brightest (1) reading of its datasheet.
-
-    TMY3 stamps an hour with its end, in local standard time; the irradiance is the mean over that
-    hour, so it belongs to the half hour before the stamp (Wilcox and Marion 2008, NREL/TP-581-43156,
-    section 3). Between those midpoints it is interpolated, cut off where the sun is down, and
-    scaled so that each component's energy over the day stays that of the file.
     """
-    import pandas as pd
-    import pvlib
-
     if not 0 < shading <= 1:
         raise SunsealError(f"shading {shading} is not a share above 0 and up to 1")
-    (month, dom), path = month_day(day), weather_path(weather)
-    frame, meta = _typical_year(path, days)
-    midnight = pd.Timestamp(year=TYPICAL_YEAR, month=month, day=dom, tz=frame.index.tz)
-    time_s = np.arange(0.0, days * DAY_S + step_s / 2, step_s)
-    when = midnight + pd.to_timedelta(time_s, unit="s")
-    have_s = (frame.index - midnight).total_seconds().to_numpy(dtype=float)
-    in_day = (have_s >= 0) & (have_s < days * DAY_S)
-    if int(in_day.sum()) != 24 * days:
-        raise SunsealError(
-            f"`{path.name}` has {int(in_day.sum())} hours from {day} for {days} days; a day needs 24 of them"
-        )
-
-    def at(column: str) -> Array:
-        return np.asarray(np.interp(time_s, have_s, frame[column].to_numpy(dtype=float)))
-
-    sun = pvlib.solarposition.get_solarposition(when, meta["latitude"], meta["longitude"], altitude=meta["altitude"])
-    up = sun["elevation"].to_numpy(dtype=float) > 0
-    light, scales = {}, []
-    for column in ("ghi", "dni", "dhi"):
-        hourly = frame[column].to_numpy(dtype=float)[in_day].sum() * 3600.0
-        light[column], scale = _of_energy(np.where(up, at(column), 0.0), time_s, hourly)
-        scales.append(f"{column} {scale:.4f}")
-
-    plane = pvlib.irradiance.get_total_irradiance(
-        tilt_deg,
-        azimuth_deg,
-        sun["apparent_zenith"],
-        sun["azimuth"],
-        *(light[column] for column in ("dni", "ghi", "dhi")),
-        albedo=0.2,
-    )
+    month_day(day)
+    above = sky(weather, day, days, step_s)
+    told = dict(above.told)
+    scale = told.pop("energy_scale")
     return _on_panel(
         panel,
-        time_s,
-        plane["poa_global"].to_numpy(dtype=float),
+        above.time_s,
+        above.plane_w_m2(tilt_deg, azimuth_deg),
         shading,
-        at("temp_air"),
-        at("wind_speed"),
-        {
-            "weather": f"{path.name} (TMY3, {meta['Name'].strip(chr(34))}, {meta['State']}), "
-            f"shipped with pvlib {pvlib.__version__}",
-            "weather_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-            "day": f"{day}{f' and {days - 1} days more' if days > 1 else ''}, local standard time UTC{meta['TZ']:+g} h",
-            "plane": plane_of(tilt_deg, azimuth_deg, float(meta["latitude"])),
-            "energy_scale": ", ".join(scales),
-        },
+        above.air_c,
+        above.wind_m_s,
+        {**told, "plane": plane_of(tilt_deg, azimuth_deg, above.latitude_deg), "energy_scale": scale},
         reading,
     )
 
@@ -330,6 +404,10 @@ def clear_sky(
     )
 
 
+FAIMAN_U0, FAIMAN_U1 = 25.0, 6.84
+"""Heat that a module gives off: W/m2 a kelvin, and of it what a metre a second of wind adds (Faiman 2008)."""
+
+
 def _on_panel(
     panel: Panel,
     time_s: Array,
@@ -341,15 +419,13 @@ def _on_panel(
     reading: int = 0,
 ) -> Trace:
     """Compute what a panel gives of the light in its plane; `sky` says where that light is from."""
-    import pvlib
-
     if panel.in_lux:
         raise SunsealError(
             f"panel {panel.part} is described by points in lux, and the sun's W/m2 are outside of its table",
             hint="take a panel that is described at 1000 W/m2, or indoor light (`trace harvest --light`)",
         )
     poa = np.nan_to_num(plane_w_m2) * shading
-    cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, wind_m_s), dtype=float)
+    cell_c = np.asarray(air_c + poa / (FAIMAN_U0 + FAIMAN_U1 * np.asarray(wind_m_s)), dtype=float)
     told = panel.alike(poa, reading) if reading else poa
     lit = told > DARK_W_M2
     voltage, current = np.zeros_like(poa), np.zeros_like(poa)

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sunseal import _engine
 from sunseal.catalog import boards, si
 from sunseal.errors import SunsealError
 from sunseal.kit import registers
+from sunseal.kit.doctor import DEBUGGERS, find_tool, tool_folders
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 SHARED = {
@@ -34,6 +36,8 @@ SLEEP = {
 
 FILES = {name: name for name in ("main.c", "board.h", "board.c", "Makefile", "CMakeLists.txt", "toolchain.cmake")}
 FILES |= {"README.md": "README.md", "pytest.ini": "pytest.ini", "test_node.py": "test_node", ".gitignore": "gitignore"}
+FILES |= {".vscode/launch.json": "launch.json", ".vscode/tasks.json": "tasks.json"}
+FILES |= {".github/workflows/test.yml": "workflow.yml", "Dockerfile": "Dockerfile", ".dockerignore": "dockerignore"}
 """Each file that is a template filled in."""
 OURS = ("main.c", "board.c", "board.h", "test_node.py")
 """The program that says hello, which a folder for somebody else's program does without."""
@@ -70,6 +74,14 @@ def write(folder: Path, board: str, programs: Sequence[Path] = ()) -> list[str]:
         else:
             path.write_text(text, encoding="utf-8")
     return sorted(files)
+
+
+def compilers_missing(board: str) -> str | None:
+    """Return the command that fetches a board's compilers where neither the cache nor PATH has them, else None."""
+    avr = registers.runtime(registers.device(str(boards.board(board)["device"]))) == "avr"
+    folders, wanted = tool_folders(("avr",) if avr else ("firmware",)), "avr-gcc" if avr else "ld.lld"
+    there = any(find_tool(name, folders) for name in (wanted, f"{wanted}-19"))
+    return None if there else f"sunseal toolchain get{' --for avr' * avr}"
 
 
 def _taken(programs: Sequence[Path]) -> dict[str, bytes]:
@@ -137,6 +149,9 @@ def _facts(board: dict[str, Any], name: str, folder: Path) -> dict[str, str]:
         "TITLE": str(board["title"]),
         "DEVICE": device,
         "RUNTIME_FOLDER": core,
+        "VERSION": _engine.VERSION,
+        "GDB": DEBUGGERS[core],
+        "DEBUG_CONFIGURATION": _template("launch_cortex.json" if core == "armv7em" else "launch_gdb.json").rstrip(),
         "LED": f"{led}, a LED" if leds else f"{led}, the trigger pin: the board has no LED",
         "LED_OUT": out,
         "LED_DIR": direction,

@@ -87,6 +87,20 @@ TOOLS = (
 )
 
 
+OF_THE_TREE = ("cargo", "mspdebug", "openssl", "chromium")
+"""Tools that build or test Sunseal itself, of which nobody has need who installed a wheel."""
+
+
+def in_tree() -> bool:
+    """Say whether Sunseal runs from a source tree, in which it can be built, and not from a wheel."""
+    return home() != CARRIED
+
+
+def _again(target: str) -> str:
+    """Say how to get what a tree builds and a wheel brings."""
+    return f"run `make {target}`" if in_tree() else "install the wheel again, which brings it"
+
+
 def _models() -> Finding:
     """Say whether boards with a coprocessor can be simulated."""
     ok, text = coprocessor.tool()
@@ -96,14 +110,14 @@ def _models() -> Finding:
     return Finding("coprocessor's model", True, needed_for, "", text.split()[0], "built when needed")
 
 
-def tool_folders() -> list[Path]:
+def tool_folders(groups: Sequence[str] = ("firmware", "tests", "gdb", "hdl")) -> list[Path]:
     """Ask the toolchain script where the tools of each group lie in the user's cache."""
     script = home() / "firmware" / "toolchain" / "get"
     if not script.is_file():
         return []
     folders = []
-    for group in ("firmware", "tests", "gdb", "hdl"):
-        asked = [str(script), "--for", group, "--print-bin"]
+    for group in groups:
+        asked = [sys.executable, str(script), "--for", group, "--print-bin"]
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
         folders.append(Path(done.stdout.strip()))
     return [folder for folder in folders if folder != Path() and folder.is_dir()]
@@ -128,7 +142,7 @@ def examine() -> list[Finding]:
         Finding("python", True, "everything", platform.python_version(), sys.executable, ""),
         _engine_finding(),
         _packages(),
-        *(_tool(tool, extra) for tool in TOOLS),
+        *(_tool(tool, extra) for tool in TOOLS if in_tree() or tool.name not in OF_THE_TREE),
         _server(),
         _firmware(),
         _data(),
@@ -149,24 +163,24 @@ def judged(findings: Sequence[Finding]) -> Verdict:
 
 def required_missing(findings: Sequence[Finding]) -> list[str]:
     """Name what the demo cannot do without; a wheel brings what the tools in the tree build."""
-    built = {t.name for t in TOOLS if t.required} if home() != CARRIED else set()
-    must = built | {"engine", SERVER, "firmware", "data", PACKAGES}
+    built = {PACKAGES, *(t.name for t in TOOLS if t.required)} if in_tree() else set()
+    must = built | {"engine", SERVER, "firmware", "data"}
     return [f.name for f in findings if not f.ok and f.name in must]
 
 
 def _packages() -> Finding:
-    """Say whether the demo's day can be made and its page drawn: extras of the package bring what does."""
+    """Say whether pages can be drawn and a place's climate computed: extras of the package bring what does."""
     missing = [name for name in ("jinja2", "matplotlib", "plotly", "pvlib") if importlib.util.find_spec(name) is None]
     extras = ",".join(sorted({EXTRAS[name] for name in missing}))
     get = f"no {', '.join(missing)}; `pip install 'sunseal[{extras}]'`" if missing else ""
-    return Finding(PACKAGES, not missing, "`sunseal demo`, --report, --figure, a place's climate", "", "", get)
+    return Finding(PACKAGES, not missing, "reports and figures, a place's climate", "", "", get)
 
 
 def _engine_finding() -> Finding:
     from importlib.metadata import version
 
     ours, wants = _engine.VERSION, version("sunseal")
-    get = "" if ours == wants else f"it is {ours} and the package {wants}; run `make engine`"
+    get = "" if ours == wants else f"it is {ours} and the package {wants}; {_again('engine')}"
     return Finding("engine", not get, "everything", ours, _engine.__file__, get)
 
 
@@ -208,7 +222,7 @@ def _server() -> Finding:
 
 
 def _firmware() -> Finding:
-    use, get = "`sunseal measure WORKLOAD`, `sunseal demo`", "run `make firmware`"
+    use, get = "`sunseal measure WORKLOAD`, `sunseal demo`", _again("firmware")
     programs = [("32", "node-p256"), *((m, "bench-ecdsa-p256-sign") for m in MULTIPLIERS)]
     try:
         paths = [firmware_path(DEFAULT_BOARD, {"mpy": mpy}, program) for mpy, program in programs]
@@ -221,7 +235,12 @@ def _firmware() -> Finding:
 def _data() -> Finding:
     found = names("boards")
     return Finding(
-        "data", bool(found), "everything", f"{len(found)} board(s)", str(home() / "data"), "clone the repository"
+        "data",
+        bool(found),
+        "everything",
+        f"{len(found)} board(s)",
+        str(home() / "data"),
+        "clone the repository, or install a wheel",
     )
 
 
@@ -244,7 +263,7 @@ def server_path() -> Path:
 
 
 def _how_to_get_server() -> str:
-    if home() != CARRIED:
+    if in_tree():
         return "run `make server`"
     return (
         "this package was built from a source distribution, which brings no server: install a wheel, which does, or "

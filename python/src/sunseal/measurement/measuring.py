@@ -411,7 +411,7 @@ def _weighed(
         workload=label,
         board=board,
         variant=variant,
-        toolchain=counts.toolchain,
+        toolchain=(boards.carried_compiler(board) if variant != "own" else None) or counts.toolchain,
         freq_hz=freq_hz,
         vcc_v=vcc_v,
         cycles=counts.cycles,
@@ -467,7 +467,7 @@ def _counted(
         coprocessor.models_id(board).encode(),
     ):
         key.update(len(part).to_bytes(8, "big") + part)
-    path = boards.cache_dir() / "profiles" / f"{key.hexdigest()}.json"
+    path = boards.kept("profiles", f"{key.hexdigest()}.json")
     with contextlib.suppress(OSError, _engine.EngineError):
         return _engine.Counts.from_json(path.read_text(encoding="utf-8"))
     coprocessor.ready(board, program.wires)
@@ -484,5 +484,5 @@ def _counted(
         list(program.adc_v),
     )
     with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
-        writing.write_atomic(path, counts.to_json())
+        writing.write_atomic(boards.cache_dir() / "profiles" / path.name, counts.to_json())
     return counts

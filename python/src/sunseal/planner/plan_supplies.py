@@ -145,8 +145,8 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
     key.update(json.dumps(boards.part(panel), sort_keys=True).encode())
     key.update(Path(harvest.__file__).read_bytes() + measuring.engine_id())
     if "latitude_deg" not in climate:
-        key.update(harvest.weather_path(str(climate.get("weather", harvest.DEFAULT_WEATHER))).read_bytes())
-    path = boards.cache_dir() / "light" / f"{key.hexdigest()}.npz"
+        key.update(harvest.weather_id(str(climate.get("weather", harvest.DEFAULT_WEATHER))).encode())
+    path = boards.kept("light", f"{key.hexdigest()}.npz")
     try:
         with np.load(path) as kept:
             told = {str(k): str(v) for k, v in zip(kept["keys"], kept["told"], strict=True)}
@@ -160,7 +160,7 @@ def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
     low, high = found.ends
     np.savez_compressed(packed, time_s=found.time_s, power_w=found.power_w, low=low, high=high, keys=keys, told=values)
     with suppress(OSError):  # a cache that cannot be written only costs time
-        writing.write_atomic(path, packed.getvalue())
+        writing.write_atomic(boards.cache_dir() / "light" / path.name, packed.getvalue())
     return found
 
 

@@ -31,6 +31,13 @@ from sunseal.answers.shapes import (
 )
 from sunseal.errors import STATUS
 
+MADE_BY = told(
+    keys(
+        version=told(TEXT, "Version of the package."),
+        data=told(TEXT, "Revision of its data: the first digits of a hash of `data/` as it is installed."),
+    ),
+    "What made the answer, by which it can be found again (docs/reference/stability.md).",
+)
 WHY = told(TEXTS, "What is left open, a sentence each; empty where it passed.")
 VERDICT = keys(verdict=one_of(*STATUS), why=WHY)
 COST = keys(cycles=WHOLE, time_s=NUMBER, energy_j=NUMBER, edp_js=NUMBER)
@@ -49,8 +56,8 @@ def output(name: str) -> Schema:
     inner = shape()
     item = {
         "type": "object",
-        "properties": {"schema": {"const": head(name)}, **inner.get("properties", {})},
-        "required": ["schema", *inner.get("required", [])],
+        "properties": {"schema": {"const": head(name)}, "sunseal": MADE_BY, **inner.get("properties", {})},
+        "required": ["schema", "sunseal", *inner.get("required", [])],
         **{k: v for k, v in inner.items() if k not in ("type", "properties", "required", OPTIONAL)},
     }
     return {"title": title, **({"type": "array", "items": item} if is_list else item)}
@@ -197,6 +204,16 @@ def _run_network() -> Schema:
         time_s=NUMBER, ended_by=told(null(TEXT), "The node that wrote --until-uart."), failed=null(TEXT), frames=WHOLE,
         nodes=table(node),
     )  # fmt: skip
+
+
+def _examples() -> Schema:
+    from sunseal.kit.carried import Example
+
+    return of(Example)
+
+
+def _examples_copied() -> Schema:
+    return keys(folder=TEXT, files=TEXTS)
 
 
 def _new() -> Schema:
@@ -685,6 +702,8 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "least-capacitor": ("`sunseal least-capacitor`", _least, False),
     "lifetime": ("`sunseal lifetime`", _lifetime, False),
     "measure": ("`sunseal measure`", _measure, False),
+    "examples": ("`sunseal examples`: an example each", _examples, True),
+    "examples-copied": ("`sunseal examples NAME`", _examples_copied, False),
     "new": ("`sunseal new`", _new, False),
     "node": ("`sunseal node open`, `revoke`, `rekey`", _node, False),
     "nodes": ("`sunseal node list`: a node each", _node, True),
