@@ -156,7 +156,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "node revoke": (("A node that was stolen", "53756e7365616c01 --why stolen"),),
     "node rekey": (("A node whose memory was replaced", "53756e7365616c01"),),
     "serve": (
-        ("A server on this machine; its first line has two tokens, shown this once", "--db nodes.sqlite"),
+        ("A server on this machine; nodes.sqlite.tokens has the first two tokens", "--db nodes.sqlite"),
+        ("By TLS, for gateways elsewhere", "--db nodes.sqlite --listen 0.0.0.0:8437 --tls-cert server.pem --tls-key server.key"),
         ("Behind a proxy that is called by name", "--db nodes.sqlite --host nodes.example.org"),
     ),
     "gateway": (
@@ -167,6 +168,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "token": (
         ("A second operator's token, shown this once", "--db nodes.sqlite --role operator --name anna"),
+        ("One for Prometheus that ends by itself", "--db nodes.sqlite --role read --name prometheus --days 365"),
         ("Which there are", "--db nodes.sqlite"),
     ),
     "doctor": (("Which tools are there, and how to get the others", ""),),
