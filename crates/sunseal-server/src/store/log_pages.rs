@@ -185,7 +185,7 @@ pub fn events(
     loop {
         let blocks = filter.blocks(db, walk.last)?;
         for &block in &blocks {
-            let (from, to) = (block << BLOCK_SHIFT, (block + 1 << BLOCK_SHIFT) - 1);
+            let (from, to) = (block << BLOCK_SHIFT, ((block + 1) << BLOCK_SHIFT) - 1);
             if !walk.go(statement.query(params![walk.last, from, to])?)? {
                 return Ok(Some(walk.last));
             }

@@ -157,7 +157,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "node rekey": (("A node whose memory was replaced", "53756e7365616c01"),),
     "serve": (
         ("A server on this machine; nodes.sqlite.tokens has the first two tokens", "--db nodes.sqlite"),
-        ("By TLS, for gateways elsewhere", "--db nodes.sqlite --listen 0.0.0.0:8437 --tls-cert server.pem --tls-key server.key"),
+        ("By TLS, for gateways elsewhere", "--db nodes.sqlite --tls-cert server.pem --tls-key server.key"),
         ("Behind a proxy that is called by name", "--db nodes.sqlite --host nodes.example.org"),
     ),
     "gateway": (

@@ -21,6 +21,7 @@ DEFAULT_SERVER = "http://127.0.0.1:8437"
 Server = Annotated[str, typer.Option("--server", help="The server, as http://HOST:PORT.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, with all columns.")]
 Group = Annotated[str | None, typer.Option("--group", help="Only nodes of this group.")]
+Name = Annotated[str | None, typer.Option("--name", help="Letters that its name has.")]
 Verdict = Annotated[str | None, typer.Option("--verdict", help="Such as bad-signature.")]
 
 Row = dict[str, Any]
@@ -124,7 +125,7 @@ gateway_list = typer.Typer(add_completion=False)
 @gateway_list.command()
 def gateways_command(
     server: Server = DEFAULT_SERVER,
-    name: Annotated[str | None, typer.Option("--name", help="Letters that its name has.")] = None,
+    name: Name = None,
     state: Annotated[str | None, typer.Option("--state", help="active or ended.")] = None,
     as_csv: Csv = False,
     as_json: Json = False,

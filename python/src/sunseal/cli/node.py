@@ -16,6 +16,7 @@ from sunseal.cli.lists import (
     Csv,
     Group,
     Listed,
+    Name,
     Server,
     Verdict,
     ago,
@@ -35,7 +36,8 @@ node_app = typer.Typer(
 NodeId = Annotated[str, typer.Argument(help="16 hexadecimal digits.")]
 Suite = Annotated[str | None, typer.Option("--suite", help="Suite of the key that you vouch for.")]
 PublicKey = Annotated[str | None, typer.Option("--public-key", help="The key that you vouch for, hexadecimal.")]
-Name = Annotated[str | None, typer.Option("--name", help="Letters that its name has.")]
+Period = Annotated[str | None, typer.Option("--period", help="Between its signs of life, such as 600s.")]
+IntoGroup = Annotated[str | None, typer.Option("--group", help="Group to put it into.")]
 
 
 def _path(node_id: str, what: str) -> str:
@@ -154,8 +156,8 @@ def import_command(
 def open_command(
     node_id: NodeId,
     name: Annotated[str, typer.Option("--name", help="What to call it.")] = "",
-    group: Annotated[str, typer.Option("--group", help="Group to put it into.")] = "",
-    period: Annotated[str | None, typer.Option("--period", help="Between its signs of life, such as 600s.")] = None,
+    group: IntoGroup = None,
+    period: Period = None,
     suite: Suite = None,
     public_key: PublicKey = None,
     server: Server = DEFAULT_SERVER,
@@ -203,8 +205,8 @@ def rekey_command(
 def change_command(
     node_id: NodeId,
     name: Annotated[str | None, typer.Option("--name", help="What to call it from now on.")] = None,
-    group: Annotated[str | None, typer.Option("--group", help="Group to put it into.")] = None,
-    period: Annotated[str | None, typer.Option("--period", help="Between its signs of life, such as 600s.")] = None,
+    group: IntoGroup = None,
+    period: Period = None,
     server: Server = DEFAULT_SERVER,
     as_json: Json = False,
 ) -> None:
