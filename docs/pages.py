@@ -34,6 +34,7 @@ NAVIGATION = {
     "How to": [
         "reference/install",
         "guide",
+        "operating",
         "questions",
         "runtimes",
         *(

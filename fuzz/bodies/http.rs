@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
 
 /// What takes a body, by the input's first letter from `a` on. The node is the one of `data/vectors/link.json`.
-const PATHS: [&str; 10] = [
+const PATHS: [&str; 12] = [
     "/v1/nodes",
     "/v1/nodes/53554e5345414c01/enrol",
     "/v1/nodes/53554e5345414c01/hello",
@@ -26,6 +26,8 @@ const PATHS: [&str; 10] = [
     "/v1/nodes/53554e5345414c01/rekey",
     "/v1/tokens",
     "/v1/tokens/1/revoke",
+    "/v1/nodes/import",
+    "/v1/nodes/53554e5345414c01/change",
 ];
 
 /// A server of one thread, which is asked without a network.

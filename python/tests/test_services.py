@@ -59,7 +59,7 @@ def test_what_the_operator_is_told_is_a_sentence(sunseal: Cli, tmp_path: Path, m
         refused = told("ask", "5/x?y", "--server", url)
         assert refused.endswith("/challenges: a node_id is 16 hexadecimal digits, not `5/x?y`"), refused
         assert told("list", "--server", served.server) == (
-            f"error: the server is called `{served.server}`; http://HOST:PORT is wanted"
+            f"error: the server is called `{served.server}`; http://HOST:PORT or https://HOST:PORT is wanted"
         )
         assert "nonnumeric port" in told("list", "--server", "http://localhost:x")
         monkeypatch.setenv("SUNSEAL_TOKEN", f"{served._token}\nsecret")

@@ -30,6 +30,8 @@ use crate::limits::{Caller, Limits};
 use crate::seats::Seat;
 use crate::serve::{Peer, READ_TIMEOUT};
 use crate::store::challenges::Counts;
+use crate::store::lists::{NodeFilter, latest_known, node_counts, set_group};
+use crate::store::log_pages::EventFilter;
 use crate::store::origin::{self, Origin};
 use crate::store::pruning;
 use crate::store::{self, Node};
@@ -40,15 +42,17 @@ use fields::Fields;
 use messages::tell;
 
 mod access;
+mod contacts;
 mod fields;
+pub mod import;
+pub mod lists;
 mod messages;
+mod metrics;
 mod said;
 mod waking;
 
 /// Bytes of a request's body at most; the longest honest one has a few hundred.
 pub const MAX_REQUEST_BYTES: usize = 16 * 1024;
-/// Rows of one page of nodes or events at most.
-pub const MAX_PAGE: u32 = 1000;
 /// Bytes of a name, or of a reason that somebody gives, at most.
 pub const MAX_NAME_BYTES: usize = 100;
 /// Questions that are read for at once; more wait.
@@ -71,6 +75,8 @@ pub struct Settings {
     pub open: bool,
     /// Single requests stay out of the log.
     pub quiet: bool,
+    /// Addresses of proxies that say whose request they pass on.
+    pub trusted_proxies: Vec<IpAddr>,
     /// Requests a second of one token; 0: as many as come.
     pub rate_token: u32,
     /// Requests a second of one address; 0: as many as come.
@@ -92,6 +98,9 @@ pub struct App {
     waiting: Semaphore,
     recent: Arc<Recent>,
     limits: Limits,
+    contacts: contacts::Contacts,
+    importing: Semaphore,
+    timings: metrics::Timings,
 }
 
 impl App {
@@ -122,6 +131,9 @@ impl App {
             waiting,
             recent,
             limits,
+            contacts: contacts::Contacts::default(),
+            importing: Semaphore::new(1),
+            timings: metrics::Timings::default(),
         })
     }
 
@@ -365,13 +377,25 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/nodes/{node_id}/wake", post(waking::wake))
         .route("/v1/due", get(waking::due))
         .route_layer(only(Role::Gateway));
-    let operator = Router::new()
+    let read = Router::new()
         .route("/", get(status_page))
+        .route("/metrics", get(metrics::metrics))
         .route("/v1/summary", get(summary))
-        .route("/v1/events", get(events))
-        .route("/v1/nodes", get(nodes).post(open_node))
+        .route("/v1/events", get(lists::events))
+        .route("/v1/queue", get(lists::queue))
+        .route("/v1/gateways", get(lists::list_gateways))
+        .route("/v1/nodes", get(lists::nodes))
         .route("/v1/nodes/{node_id}", get(node))
+        .route_layer(only(Role::Read));
+    let challenge = Router::new()
         .route("/v1/nodes/{node_id}/challenges", post(queue))
+        .route_layer(only(Role::Challenge));
+    let enrol = Router::new()
+        .route("/v1/nodes", post(open_node))
+        .route(import::IMPORT_PATH, post(import::import))
+        .route("/v1/nodes/{node_id}/change", post(change))
+        .route_layer(only(Role::Enrol));
+    let operator = Router::new()
         .route("/v1/nodes/{node_id}/revoke", post(revoke))
         .route("/v1/nodes/{node_id}/rekey", post(rekey))
         .route("/v1/tokens", get(list_tokens).post(make_token))
@@ -379,7 +403,11 @@ pub fn router(app: Arc<App>) -> Router {
         .route_layer(only(Role::Operator));
     Router::new()
         .route("/healthz", get(health))
+        .route("/v1/openapi.json", get(openapi))
         .merge(gateway)
+        .merge(read)
+        .merge(challenge)
+        .merge(enrol)
         .merge(operator)
         .fallback(|uri: Uri| async move {
             Reply::error(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
@@ -395,14 +423,29 @@ pub fn router(app: Arc<App>) -> Router {
 /// Takes a request in: refuses what two readers could read in two ways, and what a page of
 /// somebody else's makes the operator's browser send; reads the body within its bounds.
 async fn arrive(State(app): Shared, request: Request, next: Next) -> Response {
+    let (begun, part) = (Instant::now(), metrics::part_of(request.uri().path()));
+    let response = taken_in(Arc::clone(&app), request, next).await;
+    app.timings.note(part, response.status(), begun.elapsed());
+    response
+}
+
+async fn taken_in(app: Arc<App>, mut request: Request, next: Next) -> Response {
     if let Err(refused) = admissible(&request, &app.settings.hosts) {
         return refused.into_response();
     }
-    let address = request.extensions().get().map(|Peer(address)| *address);
+    let address = access::address_of(&request, &app.settings.trusted_proxies);
+    if let Some(address) = address {
+        request.extensions_mut().insert(Peer(address));
+    }
     if let Some(refused) = address.and_then(|a| access::beyond(&app, Caller::Address(a))) {
         return refused;
     }
     let seat = request.extensions().get::<Arc<Seat>>().cloned();
+    if request.uri().path() == import::IMPORT_PATH {
+        // Its long body is read when its sender is known.
+        let _answering = seat.as_ref().map(|seat| seat.answer());
+        return next.run(request).await;
+    }
     let (parts, body) = request.into_parts();
     // A little more than is taken, so that who sends too much hears it instead of a broken line.
     let read = tokio::time::timeout(READ_TIMEOUT, to_bytes(body, 4 * MAX_REQUEST_BYTES)).await;
@@ -529,6 +572,8 @@ struct NewNode {
     node_id: String,
     #[serde(default)]
     name: String,
+    #[serde(default)]
+    group: String,
     period_us: Option<u64>,
     suite: Option<Value>,
     public_key: Option<String>,
@@ -538,15 +583,48 @@ async fn open_node(State(app): Shared, time: Time, body: Json) -> Answer {
     let new: NewNode = body.read()?;
     let node_id = hex::node_id(&new.node_id).map_err(Reply::bad)?;
     plain("name", &new.name).map_err(Reply::bad)?;
-    if new.period_us.is_some_and(|us| us == 0 || us > MAX_TIME_US) {
-        return Err(Reply::bad(format!("period_us is 1 to {MAX_TIME_US} microseconds")));
-    }
+    plain("group", &new.group).map_err(Reply::bad)?;
+    period(new.period_us)?;
     let key = vouched(new.suite.as_ref(), new.public_key.as_deref())?;
     app.decided(time, StatusCode::CREATED, move |tx, now_us| {
         let key = key.as_ref().map(|(suite, key)| (*suite, key.as_slice()));
-        judge::open(tx, now_us, node_id, &new.name, new.period_us, key)
+        let mut opened = judge::open(tx, now_us, node_id, &new.name, new.period_us, key)?;
+        if let Ok(node) = &mut opened {
+            set_group(tx, node_id, &new.group)?;
+            node.group_name = new.group;
+        }
+        Ok(opened)
     })
     .await
+}
+
+fn period(us: Option<u64>) -> Result<(), Reply> {
+    if us.is_some_and(|us| us == 0 || us > MAX_TIME_US) {
+        return Err(Reply::bad(format!("period_us is 1 to {MAX_TIME_US} microseconds")));
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    name: Option<String>,
+    group: Option<String>,
+    period_us: Option<u64>,
+}
+
+/// Calls a node otherwise, puts it into another group, or expects it at another period.
+async fn change(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    let Change { name, group, period_us } = body.read()?;
+    for (field, text) in [("name", &name), ("group", &group)] {
+        plain(field, text.as_deref().unwrap_or_default()).map_err(Reply::bad)?;
+    }
+    period(period_us)?;
+    let change = move |tx: &Connection, now_us| {
+        let labels = (name.as_deref(), group.as_deref());
+        judge::change(tx, now_us, node_id, labels, period_us)
+    };
+    app.decided(time, StatusCode::OK, change).await
 }
 
 /// The key that the operator vouches for, if he gives one.
@@ -601,14 +679,20 @@ struct NewToken {
     role: String,
     #[serde(default)]
     name: String,
+    expires_us: Option<u64>,
 }
 
 async fn make_token(State(app): Shared, time: Time, body: Json) -> Answer {
     let new: NewToken = body.read()?;
-    let role =
-        Role::from_name(&new.role).ok_or_else(|| wrong("role", "it is operator or gateway"))?;
+    let roles = || format!("it is {}", Role::ALL.map(Role::name).join(", "));
+    let role = Role::from_name(&new.role).ok_or_else(|| wrong("role", &roles()))?;
     plain("name", &new.name).map_err(Reply::bad)?;
-    let work = move |tx: &Connection, now_us| tokens::make(tx, now_us, role, &new.name);
+    if new.expires_us.is_some_and(|us| us > MAX_TIME_US) {
+        return Err(Reply::bad(format!("expires_us is 0 to {MAX_TIME_US} microseconds")));
+    }
+    let work = move |tx: &Connection, now_us| {
+        tokens::make_until(tx, now_us, role, &new.name, new.expires_us)
+    };
     Ok(Reply(StatusCode::CREATED, app.transact(time, work).await?))
 }
 
@@ -667,40 +751,6 @@ async fn queue(State(app): Shared, Who(node_id): Who, time: Time, body: Json) ->
     })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NodePage {
-    after: Option<String>,
-    limit: Option<u32>,
-    #[serde(default)]
-    late: bool,
-}
-
-async fn nodes(State(app): Shared, time: Time, uri: Uri) -> Answer {
-    let page: NodePage = query(&uri)?;
-    let after = page.after.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
-    let limit = limit(page.limit)?;
-    let body = app
-        .ask(time, move |tx, now_us| {
-            let found = Node::page(tx, after, limit)?;
-            let next = (found.len() == limit as usize).then(|| found.last().map(|n| n.node_id));
-            let shown = found.iter().filter(|n| !page.late || n.late(now_us).is_some());
-            let shown: rusqlite::Result<Vec<Value>> =
-                shown.map(|node| node.to_json(tx, now_us)).collect();
-            let next_after = next.flatten().map(|id| id.to_string());
-            Ok(json!({"time_us": now_us, "nodes": shown?, "next_after": next_after}))
-        })
-        .await?;
-    Ok(Reply::ok(body))
-}
-
-fn limit(said: Option<u32>) -> Result<u32, Reply> {
-    match said.unwrap_or(100) {
-        limit @ 1..=MAX_PAGE => Ok(limit),
-        other => Err(Reply::bad(format!("limit is 1 to {MAX_PAGE}, not {other}"))),
-    }
-}
-
 async fn node(State(app): Shared, Who(node_id): Who, time: Time) -> Answer {
     let found = app
         .ask(time, move |tx, now_us| {
@@ -711,58 +761,27 @@ async fn node(State(app): Shared, Who(node_id): Who, time: Time) -> Answer {
     found.map(Reply::ok).ok_or_else(unknown)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EventPage {
-    #[serde(default)]
-    after: i64,
-    node: Option<String>,
-    limit: Option<u32>,
-}
-
-async fn events(State(app): Shared, uri: Uri) -> Answer {
-    let page: EventPage = query(&uri)?;
-    let node_id = page.node.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
-    let limit = limit(page.limit)?;
-    let found =
-        app.ask(Time::default(), move |tx, _| store::events(tx, page.after, node_id, limit));
-    let found = found.await?;
-    let full = found.len() == limit as usize;
-    let next_after = found.last().filter(|_| full).map(|e| e["event_id"].clone());
-    Ok(Reply::ok(json!({"events": found, "next_after": next_after})))
-}
+/// Late nodes that the summary names; `nodes.late` counts all.
+const MAX_LATE: u32 = 100;
+/// Nodes and events on the page for people.
+const PAGE_NODES: usize = 200;
+const PAGE_EVENTS: usize = 20;
 
 /// The whole state in one object; the page for people is made of it as well.
 fn summarise(app: &App, tx: &Connection, now_us: u64) -> rusqlite::Result<Value> {
-    let mut late = Vec::new();
-    let mut states = json!({"open": 0, "enrolled": 0, "revoked": 0});
-    let mut after = None;
-    loop {
-        let page = Node::page(tx, after, MAX_PAGE)?;
-        late.extend(page.iter().filter_map(|node| node.late(now_us)));
-        for node in &page {
-            let count = &mut states[node.state()];
-            *count = (count.as_u64().unwrap_or(0) + 1).into();
-        }
-        match page.last() {
-            Some(last) if page.len() == MAX_PAGE as usize => after = Some(last.node_id),
-            _ => break,
-        }
-    }
-    states["late"] = late.len().into();
     Ok(json!({
         "time_us": now_us,
         "clock": app.clock.name(),
         "insecure_seed": app.rules.seed.is_some(),
         "open_to_all": app.settings.open,
-        "nodes": states,
+        "nodes": node_counts(tx, now_us)?,
         "challenges": Counts::of_all(tx, now_us)?.to_json(),
         "responses": store::verdict_counts(tx, None, Some("response"))?,
         "reports": store::verdict_counts(tx, None, Some("report"))?,
         "enrolments": store::verdict_counts(tx, None, Some("enrol"))?,
         "verdicts": store::verdict_counts(tx, None, None)?,
         "accepted_by_security_bits": store::accepted_by_security(tx)?,
-        "late": late,
+        "late": latest_known(tx, now_us, MAX_LATE)?,
     }))
 }
 
@@ -772,17 +791,29 @@ async fn summary(State(app): Shared, time: Time) -> Answer {
     Ok(Reply::ok(app.ask(time, work).await?))
 }
 
+/// The description of this interface for programs, the same for everybody.
+async fn openapi() -> Response {
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (kind, include_str!("../openapi.json")).into_response()
+}
+
 async fn status_page(State(app): Shared) -> Result<Response, Reply> {
     let asked = Arc::clone(&app);
     let html = app
         .ask(Time::default(), move |tx, now_us| {
             let summary = summarise(&asked, tx, now_us)?;
-            let nodes: rusqlite::Result<Vec<Value>> =
-                Node::page(tx, None, 200)?.iter().map(|n| n.to_json(tx, now_us)).collect();
-            let last: i64 =
-                tx.query_row("SELECT coalesce(max(event_id), 0) FROM events", [], |r| r.get(0))?;
-            let events = store::events(tx, last - 20, None, 20)?;
-            Ok(page::render(&summary, &nodes?, &events))
+            let (mut nodes, mut events) = (Vec::new(), Vec::new());
+            store::lists::nodes(tx, now_us, &NodeFilter::default(), None, |node| {
+                nodes.push(node.to_json(tx, now_us)?);
+                Ok(nodes.len() < PAGE_NODES)
+            })?;
+            let latest = EventFilter { newest: true, ..EventFilter::default() };
+            store::log_pages::events(tx, &latest, None, |event| {
+                events.push(event);
+                events.len() < PAGE_EVENTS
+            })?;
+            events.reverse();
+            Ok(page::render(&summary, &nodes, &events))
         })
         .await?;
     // Nothing is loaded from anywhere, and nothing on the page runs.

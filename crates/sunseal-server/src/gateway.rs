@@ -83,6 +83,8 @@ struct State {
     known: [Option<NodeId>; 256],
     dice: u64,
     counts: Counts,
+    /// Messages that are on their way to the server.
+    waiting: u32,
     /// Messages that the server has not answered since it last did.
     unanswered: u64,
     ears: waking::Ears,
@@ -116,6 +118,7 @@ impl Gateway {
             known: [None; 256],
             dice: options.drop_seed,
             counts: Counts::default(),
+            waiting: 0,
             unanswered: 0,
             ears: waking::Ears::default(),
         };
@@ -215,7 +218,13 @@ impl Gateway {
             body["fault"] = fault.clone().into();
         }
         let server = &self.options.server;
+        {
+            let mut state = self.state();
+            server.tell_backlog(state.waiting.saturating_add(state.unanswered as u32));
+            state.waiting += 1;
+        }
         let answer = server.request(Method::POST, &path, Some(up.time_us), Some(&body)).await;
+        self.state().waiting -= 1;
         let message = match answer {
             Ok((status, answer)) => answer_of(&errand, &answer)
                 .ok_or_else(|| format!("{path}: status {status}, no answer for the air: {answer}")),

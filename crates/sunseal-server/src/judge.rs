@@ -730,6 +730,24 @@ pub fn revoke(
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
 
+/// The operator calls a node otherwise, puts it into another group, or expects it at another period.
+pub fn change(
+    tx: &Connection,
+    now_us: u64,
+    node_id: NodeId,
+    (name, group): (Option<&str>, Option<&str>),
+    period_us: Option<u64>,
+) -> rusqlite::Result<Result<Node, Judgement>> {
+    let sql = "UPDATE nodes SET name = coalesce(?2, name), group_name = coalesce(?3, group_name),
+        period_us = coalesce(?4, period_us) WHERE node_id = ?1";
+    let changed = tx.prepare_cached(sql)?.execute(params![node_id.0, name, group, period_us])?;
+    if changed > 0 {
+        let detail = json!({"name": name, "group": group, "period_us": period_us});
+        noted(tx, now_us, node_id, "changed", false, detail)?;
+    }
+    Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
+}
+
 /// The operator gives a node up to a new key: the old one is never taken again, enrolment is open,
 /// or over at once with a key that he vouches for. The counter is the key's, and begins anew.
 pub fn rekey(

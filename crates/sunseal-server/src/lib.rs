@@ -10,6 +10,7 @@
 //! * [`api`]: HTTP around the two, `docs/reference/http.md` is the normative text;
 //! * [`page`]: the same for people;
 //! * [`serve`]: its connections, and their bounds; [`seats`]: who gives way when all places are taken;
+//! * [`tls`]: certificates of both sides;
 //! * [`gateway`]: the air protocol on one side, HTTP on the other, a capture of both.
 //!
 //! No physics here: time comes from the system's clock or, for simulations, from whoever sends
@@ -28,5 +29,6 @@ pub mod private;
 pub mod seats;
 pub mod serve;
 pub mod store;
+pub mod tls;
 pub mod tokens;
 pub mod writer;

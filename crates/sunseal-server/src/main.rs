@@ -7,7 +7,7 @@
 
 use std::future::Future;
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use sunseal_server::gateway::{Gateway, Options};
 use sunseal_server::judge::Rules;
 use sunseal_server::store::pruning;
 use sunseal_server::tokens::{self, Role};
-use sunseal_server::{log, private, serve, store};
+use sunseal_server::{log, private, serve, store, tls};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -47,6 +47,10 @@ enum Command {
     Token(TokenArguments),
     /// Deletes old events from the server's database; a server that runs on it may run on.
     Prune(PruneArguments),
+    /// Copies the server's database, whole, into a new file; a server that runs on it may run on.
+    Backup(BackupArguments),
+    /// Makes a server's database of a backup; none may be there.
+    Restore(RestoreArguments),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -75,6 +79,18 @@ struct ServeArguments {
     /// Let whoever reaches the port be the operator; only on a loopback address, for demonstrations
     #[arg(long)]
     open: bool,
+    /// The server's certificate as PEM, with those between it and its authority's: it then speaks TLS 1.3
+    #[arg(long, requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of that certificate, PEM, not encrypted
+    #[arg(long, requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Authority, PEM, by which callers must prove who they are (mutual TLS)
+    #[arg(long, requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
+    /// Address of a proxy whose X-Forwarded-For is believed; repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    trusted_proxy: Vec<IpAddr>,
     /// A name, besides addresses and localhost, under which requests come (a proxy's); repeatable
     #[arg(long)]
     host: Vec<String>,
@@ -93,6 +109,26 @@ struct ServeArguments {
 }
 
 #[derive(clap::Args)]
+struct BackupArguments {
+    /// The server's SQLite file
+    #[arg(long)]
+    db: PathBuf,
+    /// The file to make, of mode 0600
+    #[arg(long)]
+    to: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct RestoreArguments {
+    /// The backup
+    #[arg(long)]
+    from: PathBuf,
+    /// The SQLite file to make, of mode 0600
+    #[arg(long)]
+    db: PathBuf,
+}
+
+#[derive(clap::Args)]
 struct PruneArguments {
     /// The server's SQLite file
     #[arg(long)]
@@ -107,9 +143,18 @@ struct GatewayArguments {
     /// Address and port to listen on for radios; port 0 picks a free one
     #[arg(long, default_value = "127.0.0.1:8438")]
     listen: SocketAddr,
-    /// The server, as http://HOST:PORT
+    /// The server, as http://HOST:PORT or https://HOST:PORT
     #[arg(long)]
     server: String,
+    /// Authority of an https:// server, PEM; the system's, unless told
+    #[arg(long)]
+    ca: Option<PathBuf>,
+    /// This gateway's certificate for mutual TLS, PEM
+    #[arg(long, requires = "key")]
+    cert: Option<PathBuf>,
+    /// Private key of that certificate, PEM, not encrypted
+    #[arg(long, requires = "cert")]
+    key: Option<PathBuf>,
     /// A file with a gateway's token; without it, the environment's SUNSEAL_TOKEN is taken
     #[arg(long)]
     token_file: Option<PathBuf>,
@@ -135,19 +180,23 @@ struct TokenArguments {
     /// The server's SQLite file
     #[arg(long)]
     db: PathBuf,
-    /// Make a token of this role, operator or gateway, and print it: the only time that it is shown
+    /// Make a token of this role (operator, read, challenge, enrol, gateway) and print it, this once
     #[arg(long, value_parser = role_of, conflicts_with = "revoke")]
     role: Option<Role>,
     /// What to call the new token in the list
     #[arg(long, default_value = "", requires = "role")]
     name: String,
+    /// Days after which the new token ends by itself; never, unless told
+    #[arg(long, requires = "role", value_parser = clap::value_parser!(u64).range(1..=36_500))]
+    days: Option<u64>,
     /// End the token of this number
     #[arg(long, value_name = "TOKEN_ID")]
     revoke: Option<i64>,
 }
 
 fn role_of(name: &str) -> Result<Role, String> {
-    Role::from_name(name).ok_or_else(|| "a role is operator or gateway".to_owned())
+    let roles = || format!("a role is {}", Role::ALL.map(Role::name).join(", "));
+    Role::from_name(name).ok_or_else(roles)
 }
 
 fn main() -> ExitCode {
@@ -192,6 +241,8 @@ async fn run(command: Command) -> Result<(), String> {
         Command::Gateway(arguments) => gateway(arguments).await,
         Command::Token(arguments) => token(&arguments),
         Command::Prune(arguments) => prune(&arguments),
+        Command::Backup(arguments) => backup(&arguments),
+        Command::Restore(arguments) => restore(&arguments),
     }
 }
 
@@ -205,6 +256,17 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
             "--open makes an operator of whoever reaches the port; it is only taken on a loopback address, not on {}",
             arguments.listen
         ));
+    }
+    let acceptor = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(cert), Some(key)) => {
+            let pair = tls::Pair { cert, key };
+            Some(tls::server(pair, arguments.tls_client_ca.as_deref())?.into())
+        }
+        _ => None,
+    };
+    // A gateway that waits holds a connection, and so a descriptor: as many as the system lets this process have.
+    if let Err(e) = rlimit::increase_nofile_limit(u64::MAX) {
+        log::warn("descriptors", json!({"why": format!("their limit cannot be raised ({e})")}));
     }
     // The port first: a second start of the same server must not touch the first one's file.
     let listener = bind(arguments.listen).await?;
@@ -226,8 +288,8 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
         let why = "INSECURE: challenges follow from the seed; for tests and demonstrations only";
         log::warn("seed", json!({"seed": seed, "why": why}));
     }
-    if !loopback {
-        let why = "this server speaks plain HTTP, and tokens can be read on the way: put it behind a proxy that does TLS";
+    if !loopback && acceptor.is_none() {
+        let why = "this server speaks plain HTTP, and tokens can be read on the way: give it --tls-cert and --tls-key";
         log::warn("listen", json!({"address": arguments.listen.to_string(), "why": why}));
     }
     // A simulation's requests come as fast as it runs.
@@ -236,6 +298,7 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
         hosts: arguments.host,
         open: arguments.open,
         quiet: arguments.quiet,
+        trusted_proxies: arguments.trusted_proxy,
         rate_token: arguments.rate_token.unwrap_or(unless_driven(1_000)),
         rate_address: arguments.rate_address.unwrap_or(unless_driven(4_000)),
     };
@@ -246,7 +309,7 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
         tokio::spawn(Arc::clone(&app).prune(days * DAY_US));
     }
     announce(&listener, told)?;
-    serve::serve(listener, router, end).await;
+    serve::serve(listener, acceptor, router, end).await;
     app.close();
     let db = arguments.db.display().to_string();
     let why = format!("stopped; everything is in {db}: start again with the same --db to go on");
@@ -316,12 +379,50 @@ fn prune(arguments: &PruneArguments) -> Result<(), String> {
         .map_err(|e| format!("standard output takes no line ({e})"))
 }
 
+fn backup(arguments: &BackupArguments) -> Result<(), String> {
+    let db = existing(&arguments.db)?;
+    let to = arguments.to.display().to_string();
+    store::copy_into(&db, &arguments.to).map_err(|why| {
+        format!("the backup `{to}` cannot be made ({why}): name a new file in a folder that can be written, with --to")
+    })?;
+    let bytes = std::fs::metadata(&arguments.to).map_or(0, |file| file.len());
+    writeln!(std::io::stdout(), "{}", json!({"backup": to, "bytes": bytes}))
+        .map_err(|e| format!("standard output takes no line ({e})"))
+}
+
+fn restore(arguments: &RestoreArguments) -> Result<(), String> {
+    let shown = arguments.db.display();
+    for suffix in ["", "-wal", "-shm"] {
+        let there = store::with_suffix(&arguments.db, suffix);
+        if there.exists() {
+            let there = there.display();
+            return Err(format!(
+                "`{there}` is there: stop the server, move it away, and restore again; nothing was changed"
+            ));
+        }
+    }
+    let backup = store::reader_of_ours(&arguments.from).map_err(|e| e.to_string())?;
+    store::copy_into(&backup, &arguments.db)
+        .map_err(|why| format!("the database `{shown}` cannot be made ({why}): name a file in a folder that can be written, with --db"))?;
+    let db = store::open(&arguments.db).map_err(|e| e.to_string())?;
+    let fails = |e: rusqlite::Error| format!("the database `{shown}` fails: {e}");
+    let latest_us = store::latest_us(&db).map_err(fails)?;
+    let now_us = Clock::System.now_us(None);
+    store::audit(&db, now_us, "restored", false, json!({"to_us": latest_us})).map_err(fails)?;
+    let told = json!({"restored": shown.to_string(), "latest_event_us": latest_us});
+    writeln!(std::io::stdout(), "{told}")
+        .map_err(|e| format!("standard output takes no line ({e})"))
+}
+
 fn token(arguments: &TokenArguments) -> Result<(), String> {
     api::plain("name", &arguments.name)?;
     let db = existing(&arguments.db)?;
     let now_us = Clock::System.now_us(None);
     let said = match (arguments.role, arguments.revoke) {
-        (Some(role), _) => tokens::make(&db, now_us, role, &arguments.name),
+        (Some(role), _) => {
+            let expires_us = arguments.days.map(|days| now_us + days * DAY_US);
+            tokens::make_until(&db, now_us, role, &arguments.name, expires_us)
+        }
         (None, Some(token_id)) => {
             let revoked = tokens::revoke(&db, now_us, token_id);
             if matches!(revoked, Ok(false)) {
@@ -359,7 +460,10 @@ async fn gateway(arguments: GatewayArguments) -> Result<(), String> {
     if !(0.0..=1.0).contains(&arguments.drop_rate) {
         return Err(format!("--drop-rate {} is not in 0 .. 1", arguments.drop_rate));
     }
-    let mut server = Server::parse(&arguments.server)?;
+    let pair = arguments.cert.as_deref().zip(arguments.key.as_deref());
+    let pair = pair.map(|(cert, key)| tls::Pair { cert, key });
+    let mut server =
+        Server::parse_with(&arguments.server, || tls::client(arguments.ca.as_deref(), pair))?;
     if let Some(token) = token_for_gateway(arguments.token_file.as_deref())? {
         server = server.with_token(&token)?;
     }

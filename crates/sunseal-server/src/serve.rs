@@ -13,11 +13,13 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 
-use crate::log;
 use crate::seats::{Seat, Seats};
+use crate::{log, tls};
 
 /// Connections at once. Who comes then takes the place of the one that has said nothing whole for
 /// longest; only if all are being answered does he wait.
@@ -44,8 +46,13 @@ pub async fn accept(listener: &TcpListener) -> (TcpStream, std::net::SocketAddr)
     }
 }
 
-/// Answers until `stop`; then finishes what was begun, within three seconds.
-pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
+/// Answers until `stop`, by TLS where there is an acceptor; then finishes what was begun, within three seconds.
+pub async fn serve(
+    listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) {
     let seats = Arc::new(Seats::new(MAX_CONNECTIONS, false));
     let (tell, told) = watch::channel(false);
     let mut stop = pin!(stop);
@@ -59,8 +66,29 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
             () = &mut stop => break,
         };
         let (router, told, seats) = (router.clone(), told.clone(), Arc::clone(&seats));
+        let acceptor = acceptor.clone();
         tokio::spawn(async move {
-            converse((stream, Peer(peer.ip())), router, told, &seat).await;
+            // Small answers must not wait for company.
+            let _ = stream.set_nodelay(true);
+            let peer = Peer(peer.ip());
+            match acceptor {
+                None => converse((stream, peer), router, told, &seat).await,
+                Some(acceptor) => {
+                    let shaken = tokio::select! {
+                        shaken = acceptor.accept(stream) => Some(shaken),
+                        () = tokio::time::sleep(READ_TIMEOUT) => None,
+                        () = seat.asked_to_leave() => None,
+                    };
+                    match shaken {
+                        Some(Ok(stream)) => converse((stream, peer), router, told, &seat).await,
+                        Some(Err(e)) => {
+                            let peer = peer.0.to_string();
+                            log::warn("tls", json!({"peer": peer, "why": tls::why(&e)}));
+                        }
+                        None => {}
+                    }
+                }
+            }
             seats.leave(&seat);
         });
     }
@@ -74,14 +102,12 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-async fn converse(
-    (stream, peer): (TcpStream, Peer),
+async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    (stream, peer): (S, Peer),
     router: Router,
     mut told: watch::Receiver<bool>,
     seat: &Arc<Seat>,
 ) {
-    // Small answers must not wait for company.
-    let _ = stream.set_nodelay(true);
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(Arc::clone(seat));

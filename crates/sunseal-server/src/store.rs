@@ -20,6 +20,9 @@ use sunseal_link::{NodeId, Suite, VerdictCode};
 use crate::{hex, private};
 
 pub mod challenges;
+pub mod gateways;
+pub mod lists;
+pub mod log_pages;
 pub mod origin;
 pub mod pruning;
 mod steps;
@@ -192,8 +195,8 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Copies the database, whole or not at all.
-fn copy_into(db: &Connection, copy: &Path) -> Result<(), String> {
+/// Copies the database, whole or not at all, while others read and write it.
+pub fn copy_into(db: &Connection, copy: &Path) -> Result<(), String> {
     if copy.exists() {
         return Err("there is a file of that name already: move it away".to_owned());
     }
@@ -227,6 +230,36 @@ fn disk_is_full(path: &Path) -> bool {
     tried.is_err_and(|e| full.contains(&e.kind()))
 }
 
+/// Opens a backup to read it; refuses what is corrupt, foreign, newer or not there.
+pub fn reader_of_ours(path: &Path) -> Result<Connection, StoreError> {
+    let shown = path.display().to_string();
+    let told = |e: rusqlite::Error| {
+        let (path, why) = (shown.clone(), e.to_string());
+        match e.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                StoreError::Corrupt { path, why }
+            }
+            _ => StoreError::Open { path, why },
+        }
+    };
+    let db = reader(path)?;
+    let header = |name: &str| db.pragma_query_value(None, name, |r| r.get::<_, i64>(0));
+    let application = header("application_id").map_err(told)?;
+    if application != APPLICATION_ID {
+        return Err(StoreError::Foreign { path: shown, found: application });
+    }
+    let version = header("user_version").map_err(told)?;
+    if !(1..=SCHEMA_VERSION).contains(&version) {
+        return Err(StoreError::Version { path: shown, found: version });
+    }
+    let check: String = db.query_row("PRAGMA quick_check(1)", [], |r| r.get(0)).map_err(told)?;
+    if check != "ok" {
+        let why = check.lines().last().unwrap_or_default().to_owned();
+        return Err(StoreError::Corrupt { path: shown, why });
+    }
+    Ok(db)
+}
+
 /// A second connection to an opened file, for questions: it sees what is committed, and keeps
 /// nobody from writing.
 pub fn reader(path: &Path) -> Result<Connection, StoreError> {
@@ -248,6 +281,8 @@ pub struct Node {
     pub node_id: NodeId,
     /// The operator's name for it.
     pub name: String,
+    /// The operator's group for it; empty for none.
+    pub group_name: String,
     /// Suite and public key, once enrolled.
     pub key: Option<(Suite, Vec<u8>)>,
     /// The last accepted counter.
@@ -300,7 +335,7 @@ macro_rules! columns {
     };
 }
 columns!(
-    name counter period_us opened_us enrolled_us last_seen_us last_accepted_us vcap_mv reason revoked_us
+    name group_name counter period_us opened_us enrolled_us last_seen_us last_accepted_us vcap_mv reason revoked_us
     challenges_asked challenges_issued challenges_answered challenges_expired unanswered_since_us listen_us
 );
 
@@ -309,15 +344,6 @@ impl Node {
     pub fn find(db: &Connection, node_id: NodeId) -> rusqlite::Result<Option<Self>> {
         let sql = format!("SELECT {NODE_COLUMNS} FROM nodes WHERE node_id = ?1");
         db.prepare_cached(&sql)?.query_row([node_id.0], node_of).optional()
-    }
-
-    /// All nodes in the order of their identifiers, at most `limit` after `after`.
-    pub fn page(db: &Connection, after: Option<NodeId>, limit: u32) -> rusqlite::Result<Vec<Self>> {
-        let sql = format!(
-            "SELECT {NODE_COLUMNS} FROM nodes WHERE {} ORDER BY node_id LIMIT ?2",
-            if after.is_some() { "node_id > ?1" } else { "?1 IS NULL" }
-        );
-        db.prepare_cached(&sql)?.query_map(params![after.map(|n| n.0), limit], node_of)?.collect()
     }
 
     /// What the operator has decided about it, and what it has done.
@@ -382,6 +408,7 @@ impl Node {
         Ok(json!({
             "node_id": self.node_id.to_string(),
             "name": self.name,
+            "group": self.group_name,
             "state": self.state(),
             "suite": suite.map(Suite::name),
             "public_key": self.key.as_ref().map(|(_, key)| hex::encode(key)),
@@ -572,7 +599,8 @@ fn insert(
     let sql = "INSERT INTO events (time_us, node_id, kind, verdict, detail)
         VALUES (?1, ?2, ?3, ?4, ?5)";
     let values = params![time_us, node_id, kind, verdict, detail];
-    db.prepare_cached(sql)?.execute(values).map(|_| ())
+    let event_id = db.prepare_cached(sql)?.insert(values)?;
+    log_pages::mark(db, event_id, time_us, kind, verdict)
 }
 
 /// The minute that a time falls in.
@@ -643,37 +671,7 @@ pub fn end_intents(db: &Connection, now_us: u64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// At most `limit` events after number `after`, oldest first.
-pub fn events(
-    db: &Connection,
-    after: i64,
-    node_id: Option<NodeId>,
-    limit: u32,
-) -> rusqlite::Result<Vec<Value>> {
-    let of_node = if node_id.is_some() { "node_id = ?1" } else { "?1 IS NULL" };
-    let sql = format!(
-        "SELECT event_id, time_us, node_id, kind, verdict, detail FROM events
-         WHERE event_id > ?2 AND {of_node} ORDER BY event_id LIMIT ?3"
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![node_id.map(|n| n.0), after, limit], |r| {
-        let node_id: Option<[u8; 8]> = r.get(2)?;
-        let verdict: Option<u8> = r.get(4)?;
-        let detail: String = r.get(5)?;
-        Ok(json!({
-            "event_id": r.get::<_, i64>(0)?,
-            "time_us": r.get::<_, u64>(1)?,
-            "node_id": node_id.map(|id| NodeId(id).to_string()),
-            "kind": r.get::<_, String>(3)?,
-            "verdict": verdict,
-            "verdict_name": verdict.and_then(VerdictCode::from_code).map(VerdictCode::name),
-            "detail": serde_json::from_str::<Value>(&detail).unwrap_or(Value::String(detail)),
-        }))
-    })?;
-    rows.collect()
-}
-
 /// The time of the latest event: where a driven clock goes on.
 pub fn latest_us(db: &Connection) -> rusqlite::Result<u64> {
-    db.query_row("SELECT coalesce(max(time_us), 0) FROM events", [], |r| r.get(0))
+    db.query_row("SELECT coalesce(max(to_us), 0) FROM event_blocks", [], |r| r.get(0))
 }

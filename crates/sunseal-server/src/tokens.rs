@@ -16,27 +16,41 @@ use crate::{hex, store};
 pub enum Role {
     /// Everything.
     Operator,
+    /// To look: lists, events, summary, metrics.
+    Read,
+    /// To look, and to queue challenges.
+    Challenge,
+    /// To look, and to open, import and change nodes.
+    Enrol,
     /// To hand in what nodes said.
     Gateway,
 }
 
 impl Role {
+    /// All roles, as they are told to people.
+    pub const ALL: [Self; 5] =
+        [Self::Operator, Self::Read, Self::Challenge, Self::Enrol, Self::Gateway];
+
     /// Its name in JSON and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Operator => "operator",
+            Self::Read => "read",
+            Self::Challenge => "challenge",
+            Self::Enrol => "enrol",
             Self::Gateway => "gateway",
         }
     }
 
     /// The role of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Operator, Self::Gateway].into_iter().find(|role| role.name() == name)
+        Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// An operator may also do what a gateway does.
+    /// An operator may do what every other role does; who may challenge or enrol may look as well.
     pub fn covers(self, needed: Self) -> bool {
-        self == Self::Operator || self == needed
+        let looks = matches!(self, Self::Challenge | Self::Enrol) && needed == Self::Read;
+        self == Self::Operator || self == needed || looks
     }
 }
 
@@ -46,17 +60,30 @@ fn hash(token: &str) -> [u8; 32] {
 
 /// Makes a token. The answer is the only place where it ever stands.
 pub fn make(db: &Connection, now_us: u64, role: Role, name: &str) -> rusqlite::Result<Value> {
+    make_until(db, now_us, role, name, None)
+}
+
+/// Makes a token that ends by itself at `expires_us`, if that is given.
+pub fn make_until(
+    db: &Connection,
+    now_us: u64,
+    role: Role,
+    name: &str,
+    expires_us: Option<u64>,
+) -> rusqlite::Result<Value> {
     let mut bytes = [0; 24];
     aws_lc_rs::rand::fill(&mut bytes).expect("the system's random numbers fail");
     let token = format!("{}-{}", role.name(), hex::encode(&bytes));
     db.execute(
-        "INSERT INTO tokens (role, name, hash, made_us) VALUES (?1, ?2, ?3, ?4)",
-        params![role.name(), name, hash(&token), now_us],
+        "INSERT INTO tokens (role, name, hash, made_us, expires_us) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![role.name(), name, hash(&token), now_us, expires_us],
     )?;
     let token_id = db.last_insert_rowid();
-    let detail = json!({"made": token_id, "role": role.name(), "name": name});
+    let detail =
+        json!({"made": token_id, "role": role.name(), "name": name, "expires_us": expires_us});
     store::audit(db, now_us, "token-made", false, detail)?;
-    Ok(json!({"token_id": token_id, "role": role.name(), "name": name, "token": token}))
+    Ok(json!({"token_id": token_id, "role": role.name(), "name": name, "token": token,
+              "expires_us": expires_us}))
 }
 
 /// Holder of a token that was shown.
@@ -70,13 +97,13 @@ pub struct Bearer {
     pub first: bool,
 }
 
-/// Finds the holder of a token, unless it is unknown or revoked.
-pub fn bearer_of(db: &Connection, token: &str) -> rusqlite::Result<Option<Bearer>> {
+/// Finds the holder of a token, unless it is unknown, revoked or over.
+pub fn bearer_of(db: &Connection, now_us: u64, token: &str) -> rusqlite::Result<Option<Bearer>> {
     let sql = "SELECT token_id, role, first_used_us IS NULL FROM tokens
-        WHERE hash = ?1 AND revoked_us IS NULL";
+        WHERE hash = ?1 AND revoked_us IS NULL AND ifnull(expires_us > ?2, 1)";
     let found: Option<(i64, String, bool)> = db
         .prepare_cached(sql)?
-        .query_row([hash(token)], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+        .query_row(params![hash(token), now_us], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
         .optional()?;
     Ok(found.and_then(|(token_id, role, first)| {
         Some(Bearer { token_id, role: Role::from_name(&role)?, first })
@@ -99,14 +126,15 @@ pub fn any(db: &Connection, role: Role) -> rusqlite::Result<bool> {
 
 /// All tokens ever made, without the tokens.
 pub fn list(db: &Connection) -> rusqlite::Result<Vec<Value>> {
-    let sql = "SELECT token_id, role, name, made_us, revoked_us, first_used_us
+    let sql = "SELECT token_id, role, name, made_us, revoked_us, first_used_us, expires_us
         FROM tokens ORDER BY token_id";
     db.prepare(sql)?
         .query_map([], |r| {
             Ok(json!({"token_id": r.get::<_, i64>(0)?, "role": r.get::<_, String>(1)?,
                       "name": r.get::<_, String>(2)?, "made_us": r.get::<_, u64>(3)?,
                       "revoked_us": r.get::<_, Option<u64>>(4)?,
-                      "first_used_us": r.get::<_, Option<u64>>(5)?}))
+                      "first_used_us": r.get::<_, Option<u64>>(5)?,
+                      "expires_us": r.get::<_, Option<u64>>(6)?}))
         })?
         .collect()
 }

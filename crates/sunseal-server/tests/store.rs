@@ -557,3 +557,103 @@ fn refused_program(path: &Path) {
     refused(&arguments, &["there is no database", "none.db"]);
     assert!(!other.exists());
 }
+
+/// Forty nodes to which chance has happened 1,500 times; when the last was.
+fn tried(db: &Connection) -> u64 {
+    let mut dice = 1_u64;
+    let mut throw = |sides: u64| {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % sides
+    };
+    let rules = Rules::default();
+    let mut now_us = 1_u64;
+    for number in 0..40 {
+        let period_us =
+            [None, Some(1), Some(700_000_000), Some(i64::MAX as u64 / 2)][throw(4) as usize];
+        let node = Node::new(number, Signer::new(Suite::EcdsaP256Sha256));
+        let key = node.signer.public_key();
+        let key = (throw(2) == 0).then_some((Suite::EcdsaP256Sha256, &key[..]));
+        judge::open(db, now_us, node.id, "n", period_us, key).unwrap().unwrap();
+    }
+    for _ in 0..1_500 {
+        now_us += throw(400_000_000);
+        let id = NodeId([b'n', b'o', b'd', b'e', 0, 0, 0, throw(40) as u8]);
+        let hello =
+            Hello { node_id: id, counter: 0, vcap_mv: 1, reason: Reason::Ready, listen_ms: 0 };
+        match throw(8) {
+            0 => drop(judge::revoke(db, now_us, id, "").unwrap()),
+            1 => drop(judge::rekey(db, now_us, id, None).unwrap()),
+            2 => drop(judge::queue(db, now_us, id, Intent::default()).unwrap()),
+            3 => drop(
+                judge::change(db, now_us, id, (None, Some("g")), Some(1 + throw(1 << 30))).unwrap(),
+            ),
+            4 => {
+                let data = sunseal_link::InlineBytes::copy_of(b"x").unwrap();
+                let suite = Suite::EcdsaP256Sha256;
+                let report = Report {
+                    node_id: id,
+                    counter: 1,
+                    suite,
+                    data,
+                    signature: sunseal_link::message::KeyBytes::copy_of(&[1; 64]).unwrap(),
+                };
+                judge::report(db, now_us, &report, None).unwrap();
+            }
+            _ => drop(judge::hello(db, now_us, &rules, &hello).unwrap()),
+        }
+        store::end_intents(db, now_us).unwrap();
+    }
+    now_us
+}
+
+/// Each node is late from where its column says, and not before.
+fn late_from_where_the_column_says(db: &Connection) {
+    let mut late = 0;
+    for number in 0..40 {
+        let node = store::Node::find(db, NodeId([b'n', b'o', b'd', b'e', 0, 0, 0, number]))
+            .unwrap()
+            .unwrap();
+        let sql = "SELECT late_from_us FROM nodes WHERE node_id = ?1";
+        let from_us: Option<u64> = db.query_row(sql, [node.node_id.0], |r| r.get(0)).unwrap();
+        let Some(from_us) = from_us else { continue };
+        late += 1;
+        assert!(node.late(from_us).is_none() && node.late(from_us + 1).is_some(), "{node:?}");
+    }
+    assert!(late > 5, "{late}");
+}
+
+/// The columns and counts by which lists are asked are what their nodes say, whatever has happened to these.
+#[test]
+fn counts_of_lists_are_what_their_nodes_say() {
+    let (db, _) = opened("lists");
+    let now_us = tried(&db);
+    assert_eq!(
+        rows(&db, "SELECT state, count FROM node_states WHERE count <> 0 ORDER BY 1"),
+        rows(&db, "SELECT state, count(*) FROM nodes GROUP BY 1 ORDER BY 1")
+    );
+    assert_eq!(
+        rows(&db, "SELECT stretch, count FROM late_stretches ORDER BY 1"),
+        rows(
+            &db,
+            "SELECT late_from_us >> 28, count(*) FROM nodes WHERE late_from_us IS NOT NULL GROUP BY 1 ORDER BY 1"
+        )
+    );
+    assert_eq!(
+        rows(&db, "SELECT asked, answered, expired FROM challenge_sums"),
+        rows(
+            &db,
+            "SELECT sum(challenges_asked), sum(challenges_answered), sum(challenges_expired) FROM nodes"
+        )
+    );
+    assert_eq!(
+        rows(&db, "SELECT node_id, verdicts_seen FROM nodes ORDER BY 1"),
+        rows(
+            &db,
+            "SELECT node_id, coalesce((SELECT sum(DISTINCT 1 << verdict) FROM counts WHERE counts.node_id = nodes.node_id), 0) FROM nodes ORDER BY 1"
+        )
+    );
+    late_from_where_the_column_says(&db);
+    let counted = store::lists::node_counts(&db, now_us).unwrap();
+    let want = rows(&db, &format!("SELECT count(*) FROM nodes WHERE late_from_us < {now_us}"));
+    assert_eq!(format!("Integer({})", counted["late"]), want[0]);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Admission of callers by token, and their rates.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +18,23 @@ use crate::serve::Peer;
 use crate::store;
 use crate::store::origin::Origin;
 use crate::tokens::{self, Bearer, Role};
+
+/// The address that a request comes from: behind proxies that are believed the one that they name, the nearest that is
+/// none of theirs. What stands further left anybody may have written.
+pub(super) fn address_of(request: &Request, trusted: &[IpAddr]) -> Option<IpAddr> {
+    let Peer(mut address) = *request.extensions().get()?;
+    let passed = request.headers().get_all("x-forwarded-for").iter();
+    let passed: Vec<&str> =
+        passed.filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(',')).collect();
+    for named in passed.iter().rev() {
+        if !trusted.contains(&address.to_canonical()) {
+            break;
+        }
+        let Ok(next) = named.trim().parse::<IpAddr>() else { break };
+        address = next.to_canonical();
+    }
+    Some(address)
+}
 
 /// Takes a request from the caller's share; the answer if there is none left.
 pub(super) fn beyond(app: &App, caller: Caller) -> Option<Response> {
@@ -46,17 +64,22 @@ pub(super) async fn authorised(
         return next.run(request).await;
     }
     let token = tokens::carried(request.headers());
+    let time = Time(said_time(request.headers()).ok().flatten(), origin);
     let found = token
         .as_deref()
-        .map(|token| app.look(Time::default(), |db, _| tokens::bearer_of(db, token)));
+        .map(|token| app.look(time, |db, now_us| tokens::bearer_of(db, now_us, token)));
     let found = match found.transpose() {
         Ok(found) => found.flatten(),
         Err(fault) => return fault.into_response(),
     };
     let Some(Bearer { token_id, role, first }) = found else {
-        let given = if token.is_some() { "this token is unknown or revoked" } else { "no token" };
+        let given = if token.is_some() {
+            "this token is unknown or revoked, or its time is over"
+        } else {
+            "no token"
+        };
         let why = format!(
-            "{given}: send `Authorization: Bearer TOKEN` with a token of this server's {}",
+            "{given}: send `Authorization: Bearer TOKEN` with a token of role {}",
             needed.name()
         );
         if let Err(fault) =
@@ -77,7 +100,7 @@ pub(super) async fn authorised(
             return fault.into_response();
         }
         let (has, needed) = (role.name(), needed.name());
-        let why = format!("this takes the token of an {needed}, not of a {has}");
+        let why = format!("this takes a token of role {needed}, not of role {has}");
         return Reply::error(StatusCode::FORBIDDEN, why).into_response();
     }
     if first {
@@ -86,6 +109,9 @@ pub(super) async fn authorised(
         if let Err(fault) = used {
             return fault.into_response();
         }
+    }
+    if role == Role::Gateway {
+        app.heard(origin, said_time(request.headers()).ok().flatten(), request.headers());
     }
     request.extensions_mut().insert(origin);
     next.run(request).await

@@ -55,9 +55,7 @@ impl Counts {
             "SELECT count(*) FROM challenges WHERE issued_us IS NOT NULL AND answered_us IS NULL
             AND ended_us IS NULL AND expires_us >= ?1",
         )?;
-        let sql =
-            "SELECT coalesce(sum(challenges_asked), 0), coalesce(sum(challenges_answered), 0),
-            coalesce(sum(challenges_expired), 0) FROM nodes";
+        let sql = "SELECT asked, answered, expired FROM challenge_sums";
         db.prepare_cached(sql)?
             .query_row([], |r| Ok(Self::from(r.get(0)?, r.get(1)?, r.get(2)?, over, out)))
     }

@@ -36,7 +36,10 @@ pub fn mark(db: &Connection, now_us: u64, before_us: u64) -> rusqlite::Result<u6
 pub fn cut(db: &Connection) -> rusqlite::Result<bool> {
     let sql = "DELETE FROM events WHERE event_id IN (SELECT event_id FROM events
         WHERE event_id <= (SELECT to_event FROM pruned) ORDER BY event_id LIMIT ?1)";
-    Ok(db.execute(sql, [ROWS_AT_ONCE])? > 0)
+    let rows = db.execute(sql, [ROWS_AT_ONCE])?;
+    let sql = "DELETE FROM event_blocks WHERE block < (SELECT min(event_id) >> 10 FROM events)";
+    db.execute(sql, [])?;
+    Ok(rows > 0)
 }
 
 /// Gives free pages back, in a file that was made for it (schema version 6 or later).

@@ -2,8 +2,10 @@
 //! Steps that make the tables. One that a release had is never changed: files of users have it.
 
 /// A file of version `v` still needs those from index `v` on.
-pub(super) const STEPS: [&str; 8] =
-    [SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5, UPGRADE_6, UPGRADE_7, UPGRADE_8];
+pub(super) const STEPS: [&str; 9] = [
+    SCHEMA_1, UPGRADE_2, UPGRADE_3, UPGRADE_4, UPGRADE_5, UPGRADE_6, UPGRADE_7, UPGRADE_8,
+    UPGRADE_9,
+];
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 
@@ -133,4 +135,94 @@ CREATE INDEX nodes_due ON nodes (node_id)
 /// Time at which a token was used first.
 const UPGRADE_8: &str = "
 ALTER TABLE tokens ADD COLUMN first_used_us INTEGER;
+";
+
+/// What lists are filtered and counted by: a node's group, its state and the time from which it is late (both follow from
+/// other columns), the verdicts it was ever given (a bit each), and counts that triggers keep. Of the log what each block
+/// of 1,024 events has in it; of gateways the last contact.
+const UPGRADE_9: &str = "
+ALTER TABLE nodes ADD COLUMN group_name TEXT NOT NULL DEFAULT '';
+ALTER TABLE nodes ADD COLUMN verdicts_seen INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE nodes ADD COLUMN state INTEGER GENERATED ALWAYS AS (CASE
+    WHEN revoked_us IS NOT NULL THEN 2 WHEN suite IS NOT NULL THEN 1 ELSE 0 END) VIRTUAL;
+ALTER TABLE nodes ADD COLUMN late_from_us INTEGER GENERATED ALWAYS AS (CASE
+    WHEN revoked_us IS NULL AND period_us IS NOT NULL THEN
+    min(coalesce(last_seen_us, enrolled_us, opened_us),
+        coalesce(unanswered_since_us, last_seen_us, enrolled_us, opened_us))
+    + min(period_us + period_us / 2, 4611686018427387903) END) VIRTUAL;
+UPDATE nodes SET verdicts_seen = (SELECT coalesce(sum(DISTINCT 1 << verdict), 0) FROM counts
+    WHERE counts.node_id = nodes.node_id);
+CREATE INDEX nodes_newest ON nodes (opened_us, node_id, state, group_name, late_from_us, vcap_mv,
+    last_seen_us, verdicts_seen, name);
+CREATE INDEX nodes_of_group ON nodes (group_name, opened_us, node_id, state, late_from_us, vcap_mv,
+    last_seen_us, verdicts_seen, name) WHERE group_name <> '';
+CREATE INDEX nodes_late ON nodes (late_from_us, node_id) WHERE late_from_us IS NOT NULL;
+CREATE TABLE node_states (state INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;
+INSERT INTO node_states SELECT state, count(*) FROM nodes GROUP BY state;
+CREATE TABLE late_stretches (stretch INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;
+INSERT INTO late_stretches SELECT late_from_us >> 28, count(*) FROM nodes
+    WHERE late_from_us IS NOT NULL GROUP BY 1;
+CREATE TABLE challenge_sums (asked INTEGER NOT NULL, answered INTEGER NOT NULL,
+    expired INTEGER NOT NULL) STRICT;
+INSERT INTO challenge_sums SELECT coalesce(sum(challenges_asked), 0),
+    coalesce(sum(challenges_answered), 0), coalesce(sum(challenges_expired), 0) FROM nodes;
+CREATE TRIGGER nodes_are_counted AFTER INSERT ON nodes BEGIN
+    INSERT INTO node_states VALUES (new.state, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+    INSERT INTO late_stretches SELECT new.late_from_us >> 28, 1 WHERE new.late_from_us IS NOT NULL
+        ON CONFLICT DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER states_are_counted AFTER UPDATE OF suite, revoked_us ON nodes
+    WHEN new.state <> old.state BEGIN
+    UPDATE node_states SET count = count - 1 WHERE state = old.state;
+    INSERT INTO node_states VALUES (new.state, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER late_ones_are_counted AFTER UPDATE OF period_us, opened_us, enrolled_us,
+    last_seen_us, unanswered_since_us, revoked_us ON nodes
+    WHEN (new.late_from_us >> 28) IS NOT (old.late_from_us >> 28) BEGIN
+    UPDATE late_stretches SET count = count - 1 WHERE stretch = old.late_from_us >> 28;
+    DELETE FROM late_stretches WHERE stretch = old.late_from_us >> 28 AND count = 0;
+    INSERT INTO late_stretches SELECT new.late_from_us >> 28, 1 WHERE new.late_from_us IS NOT NULL
+        ON CONFLICT DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER challenges_are_summed AFTER UPDATE OF challenges_asked, challenges_answered,
+    challenges_expired ON nodes BEGIN
+    UPDATE challenge_sums SET asked = asked + new.challenges_asked - old.challenges_asked,
+        answered = answered + new.challenges_answered - old.challenges_answered,
+        expired = expired + new.challenges_expired - old.challenges_expired;
+END;
+CREATE TRIGGER verdicts_are_noted AFTER INSERT ON counts WHEN new.node_id <> x'' BEGIN
+    UPDATE nodes SET verdicts_seen = verdicts_seen | (1 << new.verdict) WHERE node_id = new.node_id;
+END;
+CREATE INDEX challenges_newest ON challenges (challenge_id)
+    WHERE answered_us IS NULL AND ended_us IS NULL;
+CREATE INDEX challenges_of_node ON challenges (node_id, challenge_id);
+CREATE TABLE event_blocks (
+    block INTEGER PRIMARY KEY,
+    from_us INTEGER NOT NULL,
+    to_us INTEGER NOT NULL,
+    kinds INTEGER NOT NULL,
+    verdicts INTEGER NOT NULL,
+    callers INTEGER NOT NULL
+) STRICT;
+INSERT INTO event_blocks SELECT event_id >> 10, min(time_us), max(time_us), -1, -1, -1 FROM events
+    GROUP BY 1;
+CREATE TABLE tokens_9 (
+    token_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    role TEXT NOT NULL,
+    name TEXT NOT NULL,
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    made_us INTEGER NOT NULL,
+    revoked_us INTEGER,
+    first_used_us INTEGER,
+    expires_us INTEGER
+) STRICT;
+INSERT INTO tokens_9 SELECT token_id, role, name, hash, made_us, revoked_us, first_used_us, NULL FROM tokens;
+DROP TABLE tokens;
+ALTER TABLE tokens_9 RENAME TO tokens;
+CREATE TABLE gateways (
+    token_id INTEGER PRIMARY KEY REFERENCES tokens (token_id),
+    last_us INTEGER NOT NULL,
+    address TEXT,
+    backlog INTEGER
+) STRICT;
 ";

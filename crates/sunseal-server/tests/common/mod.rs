@@ -158,6 +158,13 @@ impl Running {
         Self::spawn(command)
     }
 
+    /// Most memory that it ever held, as Linux tells it.
+    pub fn peak_kilobytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// Sends a signal and waits for the end.
     pub fn signal(mut self, name: &str) -> Option<i32> {
         let pid = self.child.id();
@@ -200,6 +207,14 @@ impl Client {
     /// Status and JSON of a question, whatever the status.
     pub async fn try_get(&self, path: &str) -> (u16, Value) {
         self.server.request(Method::GET, path, Some(self.time_us), None).await.unwrap()
+    }
+
+    /// Status alone, of an answer that need not be JSON.
+    pub async fn try_status(&self, path: &str) -> u16 {
+        match self.server.request(Method::GET, path, Some(self.time_us), None).await {
+            Ok((status, _)) => status,
+            Err(why) => why.split("status ").nth(1).unwrap()[..3].parse().unwrap(),
+        }
     }
 
     pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {

@@ -5,6 +5,7 @@
 mod common;
 
 mod lasting;
+mod lists;
 mod requests;
 mod tokens;
 mod verdicts;

@@ -32,11 +32,22 @@ async fn whoever_merely_reaches_the_port_is_refused() {
         (known.path("challenges"), json!({})),
         (known.path("revoke"), json!({})),
         (known.path("rekey"), json!({})),
+        (known.path("change"), json!({"name": "x"})),
+        ("/v1/nodes/import".to_owned(), json!({})),
         ("/v1/tokens".to_owned(), json!({"role": "operator"})),
         ("/v1/tokens/1/revoke".to_owned(), json!({})),
     ];
-    let questions =
-        ["/", "/v1/summary", "/v1/events", "/v1/nodes", "/v1/nodes/6e6f646500000001", "/v1/tokens"];
+    let questions = [
+        "/",
+        "/metrics",
+        "/v1/summary",
+        "/v1/events",
+        "/v1/nodes",
+        "/v1/nodes/6e6f646500000001",
+        "/v1/queue",
+        "/v1/gateways",
+        "/v1/tokens",
+    ];
     let Message::Enrol(m) = known.enrol() else { unreachable!() };
     let of_gateway = [
         (
@@ -62,7 +73,7 @@ async fn whoever_merely_reaches_the_port_is_refused() {
     for (path, body) in &of_operator {
         let (status, said) = gateway.post(path, body.clone()).await;
         assert_eq!(status, 403, "{path}: {said}");
-        assert!(said["error"].as_str().unwrap().contains("token of an operator"), "{said}");
+        assert!(said["error"].as_str().unwrap().contains("a token of role"), "{said}");
     }
     for path in questions {
         assert_eq!(gateway.try_get(path).await.0, 403, "{path}");
@@ -105,7 +116,7 @@ async fn tokens_are_told_once_kept_as_hashes_and_can_be_ended() {
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert!(listed["tokens"][0]["revoked_us"].is_u64() && listed["tokens"][2]["name"] == "spare");
     refused(&["token", "--db", path, "--revoke", "1"], &["no token 1 holds"]);
-    refused(&["token", "--db", path, "--role", "king"], &["operator or gateway"]);
+    refused(&["token", "--db", path, "--role", "king"], &["operator, read, challenge"]);
     for (name, why) in
         [("a\nb", "U+000A"), ("a\u{202e}b", "U+202E"), (&"n".repeat(101), "100 bytes")]
     {
@@ -333,4 +344,87 @@ async fn files_are_their_owners_alone() {
     );
     let listed = ends(&["token", "--db", other.to_str().unwrap()]);
     assert_eq!(String::from_utf8(listed.stdout).unwrap(), "{\"tokens\":[]}\n");
+}
+
+/// Each role does what it is for, and no more; a token whose time is over is like none.
+#[tokio::test]
+async fn roles_reach_so_far_and_tokens_end_by_themselves() {
+    let (server, client) = served("roles", &[]);
+    client.post("/v1/nodes", json!({"node_id": "00000000000000aa"})).await;
+    let made = |role: &'static str, expires_us: Option<u64>| {
+        let client = &client;
+        let server = &server;
+        async move {
+            let body = json!({"role": role, "name": role, "expires_us": expires_us});
+            let (status, said) = client.post("/v1/tokens", body).await;
+            assert_eq!(status, 201, "{said}");
+            Client::with_token(server, said["token"].as_str().unwrap())
+        }
+    };
+    let asked = [
+        ("/v1/nodes/00000000000000aa/challenges", json!({}), "challenge"),
+        ("/v1/nodes/00000000000000aa/change", json!({"group": "g"}), "enrol"),
+        ("/v1/nodes/00000000000000aa/revoke", json!({}), "operator"),
+        ("/v1/tokens", json!({"role": "read"}), "operator"),
+        ("/v1/nodes/00000000000000aa/hello", json!({"body": ""}), "gateway"),
+    ];
+    for role in ["read", "challenge", "enrol"] {
+        let holder = made(role, None).await;
+        for path in ["/v1/nodes", "/v1/summary", "/metrics"] {
+            assert_ne!(holder.try_status(path).await, 403, "{role}: {path}");
+        }
+        for (path, body, needed) in &asked {
+            let (status, said) = holder.post(path, body.clone()).await;
+            assert_eq!(status == 403, role != *needed, "{role}: {path}: {said}");
+        }
+    }
+    let mut guest = made("read", Some(5_000_000)).await;
+    guest.time_us = 4_999_999;
+    assert_eq!(guest.try_get("/v1/nodes").await.0, 200);
+    guest.time_us = 5_000_000;
+    let (status, said) = guest.try_get("/v1/nodes").await;
+    assert_eq!(status, 401, "{said}");
+    assert!(said["error"].as_str().unwrap().contains("its time is over"), "{said}");
+}
+
+/// Behind a proxy that is believed each caller has an address, and a share, of its own; nobody else may say whose it is.
+#[tokio::test]
+async fn a_proxy_that_is_believed_says_whose_request_it_is() {
+    let ask = |server: &Running, from: &str| {
+        let request = format!(
+            "GET /v1/nodes HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {from}\r\nConnection: close\r\n\r\n"
+        );
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        answer
+    };
+    let rate = ["--rate-address", "3"];
+    for (more, want) in [
+        (
+            &["--trusted-proxy", "127.0.0.1", "--trusted-proxy", "10.0.0.9"][..],
+            vec!["198.51.100.7", "2001:db8::1", "198.51.100.8"],
+        ),
+        (&[][..], vec!["127.0.0.1"]),
+    ] {
+        let (server, client) = served("proxy", &[&rate[..], more].concat());
+        // The second is what the nearest proxy saw; what stands left of it the caller wrote himself.
+        for from in ["198.51.100.7", "203.0.113.1, 2001:db8::1, 10.0.0.9", "198.51.100.8"] {
+            ask(&server, from);
+        }
+        let refused = client.get("/v1/events?kind=refused").await;
+        let mut found: Vec<_> = refused["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|e| e["detail"]["address"].as_str().unwrap().to_owned())
+            .collect();
+        found.dedup();
+        assert_eq!(found, want);
+        let many: Vec<String> = (0..8).map(|_| ask(&server, "198.51.100.7")).collect();
+        assert!(many.iter().any(|a| a.starts_with("HTTP/1.1 429")), "{many:?}");
+        let other = ask(&server, "198.51.100.9");
+        assert_eq!(other.starts_with("HTTP/1.1 401"), want.len() == 3, "{other}");
+    }
 }

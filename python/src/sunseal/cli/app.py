@@ -72,7 +72,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "serve": ("services:serve_command", "Run the verifying server."),
         "gateway": ("services:gateway_command", "Run the gateway between radio and server."),
         "token": ("services:token_command", "Make, list or end tokens of the server."),
-        "node": ("node:node_app", "Enrol, challenge and revoke the nodes of a server."),
+        "node": ("node:node_app", "Enrol, list, challenge and revoke the nodes of a server."),
+        "queue": ("lists:queue_command", "List challenges that wait at a server, and why."),
     },
     "Look up": {
         "boards": ("inventory:boards_command", "List boards, devices, their limits of clock and voltage."),

@@ -145,7 +145,15 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "send": (("Blocks to a node that encrypts by its FPGA", "blocks.txt --board mica2-fpga-up5k"),),
     "hdl size": (("The coprocessor on its iCE40", "coprocessor-parallel-up5k --target ice40"),),
     "hdl energy": (("What 16 bytes cost in each core", ""),),
-    "node list": (("Only those that are late", "--late"),),
+    "node list": (
+        ("Only those that are late", "--late"),
+        ("Of a group, those whose store is low, for a spreadsheet", "--group north --below 2.1V --csv"),
+    ),
+    "node show": (("All that is known of a node", "53756e7365616c01"),),
+    "node events": (("What was refused in the last two days", "--verdict bad-signature --since 2d"),),
+    "node import": (("Thousands at once, all or none", "nodes.csv"),),
+    "node change": (("Into another group", "53756e7365616c01 --group north"),),
+    "queue": (("What waits for a node, and why", "--node 53756e7365616c01"),),
     "node open": (
         ("Let a node enrol that says a sign of life each ten minutes", "53756e7365616c01 --name roof --period 600s"),
     ),
@@ -153,7 +161,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "node revoke": (("A node that was stolen", "53756e7365616c01 --why stolen"),),
     "node rekey": (("A node whose memory was replaced", "53756e7365616c01"),),
     "serve": (
-        ("A server on this machine; its first line has two tokens, shown this once", "--db nodes.sqlite"),
+        ("A server on this machine; nodes.sqlite.tokens has the first two tokens", "--db nodes.sqlite"),
+        ("By TLS, for gateways elsewhere", "--db nodes.sqlite --tls-cert server.pem --tls-key server.key"),
         ("Behind a proxy that is called by name", "--db nodes.sqlite --host nodes.example.org"),
     ),
     "gateway": (
@@ -164,6 +173,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "token": (
         ("A second operator's token, shown this once", "--db nodes.sqlite --role operator --name anna"),
+        ("One for Prometheus that ends by itself", "--db nodes.sqlite --role read --name prometheus --days 365"),
         ("Which there are", "--db nodes.sqlite"),
     ),
     "doctor": (("Which tools are there, and how to get the others", ""),),

@@ -18,7 +18,12 @@ def serve_command(ctx: typer.Context) -> None:
 
 
 def gateway_command(ctx: typer.Context) -> None:
-    """Run the gateway between the radio and the server (`--help` lists its options)."""
+    """Run the gateway between the radio and the server (`--help` lists its options); `list` lists a server's."""
+    if ctx.args[:1] == ["list"]:
+        from sunseal.cli.lists import gateway_list
+
+        gateway_list(ctx.args[1:], prog_name="sunseal gateway list")
+        return
     _exec_server("gateway", ctx.args)
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email.message import Message
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,21 +36,33 @@ def _end_with_parent() -> None:
 
 
 def ask(server: str, token: str | None, method: str, path: str, body: Any = None, time_us: int | None = None) -> Any:
-    """Ask a server, with the token of whoever asks."""
-    headers = {"Content-Type": "application/json"}
+    """Ask a server, with the token of whoever asks; a body of bytes is sent as it is."""
+    _, said = fetch(server, token, method, path, body, time_us)
+    try:
+        return json.loads(said)
+    except ValueError as e:
+        raise SunsealError(f"what answers at {server} is no Sunseal server: it sends no JSON") from e
+
+
+def fetch(
+    server: str, token: str | None, method: str, path: str, body: Any = None, time_us: int | None = None
+) -> tuple[Message, bytes]:
+    """Fetch what a server answers, with its headers."""
+    headers = {"Content-Type": "text/csv" if isinstance(body, bytes) else "application/json"}
     if token:
         headers["Authorization"] = f"Bearer {token}"
     if time_us is not None:
         headers["Sunseal-Time-Us"] = str(time_us)
-    data = None if body is None else json.dumps(body).encode()
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     if not server.startswith(("http://", "https://")):
-        raise SunsealError(f"the server is called `{server}`; http://HOST:PORT is wanted")
+        raise SunsealError(f"the server is called `{server}`; http://HOST:PORT or https://HOST:PORT is wanted")
     if not (token or "").isprintable() or not (token or "").isascii():
         raise SunsealError("the operator's token has characters that no token has: SUNSEAL_TOKEN takes it alone")
     try:
         request = urllib.request.Request(f"{server}{path}", method=method, data=data, headers=headers)
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as reply:
-            said = reply.read()
+        context = _trust() if server.startswith("https://") else None
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=context) as reply:
+            return reply.headers, reply.read()
     except urllib.error.HTTPError as e:
         with e:
             told = _refusal(e.read()) or f"status {e.code}, without a reason that a Sunseal server would give"
@@ -57,11 +71,32 @@ def ask(server: str, token: str | None, method: str, path: str, body: Any = None
         raise SunsealError(f"the server is called `{server}` ({e}); http://HOST:PORT is wanted") from e
     except (OSError, http.client.HTTPException) as e:
         why: object = e.reason if isinstance(e, urllib.error.URLError) else e
+        if isinstance(why, ssl.SSLError):
+            raise SunsealError(f"the server at {server} is not believed, or does not believe us: {_of_tls(why)}") from e
         raise SunsealError(f"the server at {server} does not answer: {getattr(why, 'strerror', None) or why}") from e
+
+
+def _trust() -> ssl.SSLContext:
+    """Say whom to believe, and who we are, as the environment has it."""
+    ca, cert, key = (os.environ.get(name) or None for name in ("SUNSEAL_CA", "SUNSEAL_CERT", "SUNSEAL_KEY"))
     try:
-        return json.loads(said)
-    except ValueError as e:
-        raise SunsealError(f"what answers at {server} is no Sunseal server: it sends no JSON") from e
+        context = ssl.create_default_context(cafile=ca)
+    except (OSError, ssl.SSLError) as e:
+        raise SunsealError(f"SUNSEAL_CA is `{ca}`, which is no PEM file of an authority: {e}") from e
+    try:
+        if cert:
+            context.load_cert_chain(cert, key)
+    except (OSError, ssl.SSLError) as e:
+        raise SunsealError(f"SUNSEAL_CERT and SUNSEAL_KEY are no PEM files of a pair: {e}") from e
+    return context
+
+
+def _of_tls(why: ssl.SSLError) -> str:
+    """Tell a failed handshake, with what helps."""
+    if isinstance(why, ssl.SSLCertVerificationError):
+        return f"{why.verify_message} (SUNSEAL_CA names the file of its authority)"
+    told = (why.reason or str(why)).lower().replace("_", " ")
+    return f"{told} (SUNSEAL_CERT and SUNSEAL_KEY name a client certificate, where one is wanted)"
 
 
 def _refusal(said: bytes) -> str | None:

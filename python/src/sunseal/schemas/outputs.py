@@ -671,6 +671,15 @@ def _challenge() -> Schema:
     return {**keys(challenge_id=ANY), "additionalProperties": ANY}
 
 
+def _event() -> Schema:
+    """Tell of an event; docs/reference/http.md has its fields."""
+    return {**keys(event_id=WHOLE, time_us=WHOLE, kind=TEXT), "additionalProperties": ANY}
+
+
+def _gateway() -> Schema:
+    return {**keys(token_id=WHOLE, name=TEXT, state=one_of("active", "ended")), "additionalProperties": ANY}
+
+
 def _error() -> Schema:
     return keys(kind=one_of("error", "findings", "undecided"), error=TEXT, hint=null(TEXT), exit_status=one_of(1, 2, 3))
 
@@ -694,8 +703,10 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "demo": ("`sunseal demo`", _demo, False),
     "doctor": ("`sunseal doctor`: a tool each", _doctor, True),
     "error": ("What ended a command that was asked for JSON, in place of its answer", _error, False),
+    "events": ("`sunseal node events`: an event each", _event, True),
     "fleet": ("`sunseal fleet`", _fleet, False),
     "gaps": ("`sunseal boards --gaps`: a gap each", _gaps, True),
+    "gateways": ("`sunseal gateway list`: a gateway each", _gateway, True),
     "hdl-energy": ("`sunseal hdl energy`: a core each", _hdl_energy, True),
     "hdl-size": ("`sunseal hdl size`: a figure each", _hdl_size, True),
     "inject": ("`sunseal inject`", _inject, False),
@@ -705,7 +716,8 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "examples": ("`sunseal examples`: an example each", _examples, True),
     "examples-copied": ("`sunseal examples NAME`", _examples_copied, False),
     "new": ("`sunseal new`", _new, False),
-    "node": ("`sunseal node open`, `revoke`, `rekey`", _node, False),
+    "node": ("`sunseal node open`, `show`, `change`, `revoke`, `rekey`", _node, False),
+    "node-import": ("`sunseal node import`", lambda: keys(imported=WHOLE), False),
     "nodes": ("`sunseal node list`: a node each", _node, True),
     "part-check": ("`sunseal part check`", _part_check, False),
     "part-fit": ("`sunseal part fit`", _part_fit, False),
@@ -713,6 +725,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema], bool]] = {
     "parts": ("`sunseal parts`: a part each", _parts, True),
     "plan": ("`sunseal plan`", _plan, False),
     "profile": ("`sunseal profile`", _profile, False),
+    "queue": ("`sunseal queue`: a challenge each", _challenge, True),
     "reproduce": ("`sunseal reproduce`: a table each", _reproduce, True),
     "run": ("`sunseal run`", _run, False),
     "run-network": ("`sunseal run` of several programs on one air", _run_network, False),
