@@ -145,6 +145,18 @@ RECIPES = {
         made="build/node.elf",
         tools=("meson", "ninja"),
     ),
+    "a tree as Arduino's builder compiles it, ATmega128": Recipe(
+        "micaz",
+        ("avr.c",),
+        (
+            "mkdir libraries && mv {S} libraries/Sunseal_Crypto",
+            # Options of Arduino's platform.txt for C, assembly and linking; the sketch is C++ behind a main of the core's.
+            "avr-gcc -mmcu=atmega128 -Os -flto -fuse-linker-plugin -ffunction-sections -fdata-sections -Wl,--gc-sections"
+            " -w -Ilibraries/Sunseal_Crypto/src main.cpp avr.c"
+            " $(find libraries/Sunseal_Crypto/src -name '*.[cS]') -o node.elf",
+        ),
+        main="main.cpp",
+    ),
     "C++17, host": Recipe(
         "host",
         ("host.c",),

@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -84,6 +85,7 @@ TARGETS = {
 }
 
 
+@cache
 def tools_path() -> str:
     """Return a PATH with the cross compilers, the build tools, and what the machine has."""
     folders = []

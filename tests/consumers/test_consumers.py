@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import Prehashed, encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
-from recipes import COMMANDS_MAX, LINES_MAX, RECIPES, Recipe
+from recipes import ALL, ARM, ARM_LINK, COMMANDS_MAX, LINES_MAX, RECIPES, Recipe
 
 from sunseal import Machine
 
@@ -114,6 +114,23 @@ def test_the_package_alone_signs_verifies_and_seals(name: str, package: Path, pa
         pytest.skip(f"there is no {lacking[0]} on PATH: `firmware/toolchain/get --for consumers`")
     assert not lacking
     judge(outcome(recipe.board, made(recipe, package, tmp_path, path)))
+
+
+def test_one_archive_serves_every_convention_for_floats(package: Path, path: str, tmp_path: Path) -> None:
+    """A program for hard float links an archive made for soft float, by GNU ld and by lld, and runs."""
+    recipe = RECIPES["gcc, Cortex-M4, hard"]
+    name = lay(recipe, package, tmp_path)
+    soft = f"arm-none-eabi-gcc {ARM} -mfloat-abi=soft".replace("{S}", name)
+    hard = f"arm-none-eabi-gcc {ARM} -mfloat-abi=hard -mfpu=fpv4-sp-d16".replace("{S}", name)
+    archive = f"{soft} -c {ALL} && arm-none-eabi-ar rcs soft.a *.o && rm *.o".replace("{S}", name)
+    for command in (archive, f"{hard} {ARM_LINK} main.c arm.c soft.a -o gnu.elf", f"{hard} -c main.c arm.c"):
+        done = ran(command, tmp_path, path)
+        assert (done.returncode, done.stderr) == (0, "")
+    libc = "$(arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -print-file-name=libc.a)"
+    done = ran(f"ld.lld --gc-sections -T arm.ld main.o arm.o soft.a {libc} -o lld.elf", tmp_path, path)
+    assert (done.returncode, done.stderr) == (0, "")
+    judge(outcome(recipe.board, tmp_path / "gnu.elf"))
+    judge(outcome(recipe.board, tmp_path / "lld.elf"))
 
 
 def test_a_wrong_outcome_is_seen(package: Path, path: str, tmp_path: Path) -> None:
