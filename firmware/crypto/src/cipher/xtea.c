@@ -11,7 +11,7 @@ static int set_key(void *schedule, const uint8_t *key) {
     for (uint8_t i = 0; i < 4; i++) {
         k[i] = sunseal_load_big32(key + 4 * i);
     }
-    for (uint8_t i = 0; i < 64; i += 2) {
+    for (uint8_t i = 0; i < 64; i = (uint8_t)(i + 2)) {
         xtea->round_keys[i] = sum + k[sum & 3];
         sum += DELTA;
         xtea->round_keys[i + 1] = sum + k[sum >> 11 & 3];
