@@ -41,5 +41,5 @@ const struct sunseal_block sunseal_xtea = {.block_bytes = 8,
                                            .together = 1,
                                            .set_key = set_key,
                                            .encrypt = sunseal_xtea_encrypt,
-                                           .decrypt = sunseal_xtea_decrypt,
+                                           .decrypt = SUNSEAL_DECRYPTS(sunseal_xtea_decrypt),
                                            .ctr = NULL};

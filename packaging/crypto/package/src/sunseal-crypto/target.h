@@ -9,6 +9,7 @@
  *   SUNSEAL_MSP430X   MSP430: 1 where the CPU is a 430X, 0 where it is the classic one
  *   SUNSEAL_FR5XX     MSP430FR5xx and FR6xx with the AES256 module: 1
  *   SUNSEAL_MSP432    MSP432P4xx, whose AES256 module is used: 1
+ *   SUNSEAL_ENCRYPT_ONLY  1: AES, PRESENT and XTEA without decryption (CTR, CMAC, CCM need none)
  *   SUNSEAL_PORTABLE  1: a core without assembly here takes the C sources
  *
  * A chip named by -mmcu=msp430f1611, msp430f5438a, msp430fr5969, msp430fr5994 or msp430fr6989 needs
