@@ -90,11 +90,12 @@ RECIPES = {
         ("avr.c",),
         (f"avr-gcc -mmcu=atmega128 -Os -ffunction-sections -Wl,--gc-sections -I{{S}}/src *.c {ALL} -o node.elf",),
     ),
-    "clang, lld, Cortex-M4": Recipe(
+    "clang, lld, MSP432P401R with its AES module": Recipe(
         "msp432p401r-launchpad",
         ("arm.c", "arm.ld", "libc/string.h"),
         (
-            f"clang --target=thumbv7em-none-eabi {ARM} -mfloat-abi=soft -isystem libc -c main.c arm.c {ALL} {RUNTIME}",
+            f"clang --target=thumbv7em-none-eabi {ARM} -mfloat-abi=soft -DSUNSEAL_MSP432=1 -isystem libc -c"
+            f" main.c arm.c {ALL} {RUNTIME}",
             "ld.lld --gc-sections -T arm.ld *.o -o node.elf",
         ),
     ),
@@ -103,6 +104,15 @@ RECIPES = {
         ("msp430.S", "msp430f5438a.ld", "libc/string.h"),
         (
             f"{MSP430} -mmcu=msp430f5438a -c main.c msp430.S {ALL} {RUNTIME}",
+            "ld.lld --gc-sections -T msp430f5438a.ld *.o -o node.elf",
+        ),
+    ),
+    "clang, GNU as, lld, an MSP430X told by defines": Recipe(
+        "msp430f5438a-anagear",
+        ("msp430.S", "msp430f5438a.ld", "libc/string.h"),
+        (
+            f"{MSP430} -mhwmult=16bit -DSUNSEAL_MSP430X=1 -DSUNSEAL_MPY=16 -DSUNSEAL_MPY_AT=0x04C0 -c"
+            f" main.c msp430.S {ALL} {RUNTIME}",
             "ld.lld --gc-sections -T msp430f5438a.ld *.o -o node.elf",
         ),
     ),
@@ -150,8 +160,8 @@ RECIPES = {
         ("avr.c",),
         (
             "mkdir libraries && mv {S} libraries/Sunseal_Crypto",
-            # Options of Arduino's platform.txt for C, assembly and linking; the sketch is C++ behind a main of the core's.
-            "avr-gcc -mmcu=atmega128 -Os -flto -fuse-linker-plugin -ffunction-sections -fdata-sections -Wl,--gc-sections"
+            # Options of Arduino's platform.txt; the sketch stands for what its builder makes of it.
+            "avr-gcc -mmcu=atmega128 -Os -flto -fuse-linker-plugin -ffunction-sections -Wl,--gc-sections"
             " -w -Ilibraries/Sunseal_Crypto/src main.cpp avr.c"
             " $(find libraries/Sunseal_Crypto/src -name '*.[cS]') -o node.elf",
         ),

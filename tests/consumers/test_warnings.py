@@ -28,14 +28,16 @@ CPPCHECK = (
 )
 KNOWN = {
     "cipher/cmac.c core.UndefinedBinaryOperatorResult": (
-        "a tag's length is compared with the cipher's, which sunseal_cmac_init, or whoever fails before it, has set"
+        "sunseal_cmac_init sets the cipher; what it refuses, sunseal_block_set_key has refused before it"
     ),
     "random/jitter_msp430.c core.uninitialized.Assign": (
         "`alone` is not set where an edge failed; the loop ends by the status then, and nothing reads it"
     ),
     "cipher/present_expand.c uninitvar": "k[0] to k[words - 1] are written in the loop before, from the last down",
     "ecc/ed25519.c uninitvar": "an output of field addition, which is assembly or another file",
-    "ecdsa/nonce.inc bufferAccessOutOfBounds": "inner and hmac_zero_key are both of the digest's size, by the curve's hash",
+    "ecdsa/nonce.inc bufferAccessOutOfBounds": (
+        "hmac_zero_key has the states of inner and outer, which one declaration lays behind each other: both on purpose"
+    ),
     "ecdsa/steps.inc bufferAccessOutOfBounds": "the same two",
     "mp/mp_invert_c.c uninitvar": "pointers into a structure that memset clears as a whole",
 }
@@ -62,7 +64,9 @@ def said(command: str, folder: Path) -> str:
     """Run a compiler over all C sources and return what it says."""
     files = "$(find sunseal-crypto-* -path '*/src/*.c')"
     env = {**os.environ, "PATH": sizes.tools_path()}
-    done = subprocess.run(f"{command} {files}", shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        f"{command} {files}", shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -74,7 +78,9 @@ def test_no_compiler_warns(name: str, folder: Path) -> None:
 
 def test_a_warning_would_be_seen(folder: Path, tmp_path: Path) -> None:
     source = tmp_path / "narrow.c"
-    source.write_text("#include <stdint.h>\nuint8_t f(int x);\nuint8_t f(int x) {\n    return x;\n}\n", encoding="utf-8")
+    source.write_text(
+        "#include <stdint.h>\nuint8_t f(int x);\nuint8_t f(int x) {\n    return x;\n}\n", encoding="utf-8"
+    )
     for compiler in ("cc", "avr-gcc -mmcu=atmega128", "clang"):
         made = f"{compiler} {WARNINGS} -fsyntax-only {source}"
         env = {**os.environ, "PATH": sizes.tools_path()}
