@@ -33,6 +33,7 @@ NAVIGATION = {
     ],
     "How to": [
         "reference/install",
+        "how-to/library",
         "guide",
         "operating",
         "questions",

@@ -59,8 +59,8 @@ extern "C" {
 #define SUNSEAL_LMOTS_SHA256_N24_W8 8
 
 #define SUNSEAL_LMS_IDENTIFIER_BYTES 16
-#define SUNSEAL_LMS_PUBLIC_BYTES(n) (24 + (n))
-#define SUNSEAL_LMS_SIGNATURE_BYTES(n, p, h) (12 + (n) * (1 + (p) + (h)))
+#define SUNSEAL_LMS_PUBLIC_BYTES(n) (24u + (n))
+#define SUNSEAL_LMS_SIGNATURE_BYTES(n, p, h) (12u + (n) * (1u + (p) + (h)))
 /* The index, then the tree's nodes 1, 2, ... */
 #define SUNSEAL_LMS_STORE_BYTES(n, h) (SUNSEAL_INDEX_BYTES + (n) * ((2UL << (h)) - 1))
 

@@ -2,6 +2,7 @@
 #ifndef SUNSEAL_CIPHER_AES_H
 #define SUNSEAL_CIPHER_AES_H
 
+#include "decrypts.h"
 #include "sunseal/aes.h"
 
 /* FIPS 197, section 5.2. */
@@ -55,15 +56,15 @@ int sunseal_aes128_tbox_ctr(const void *schedule, uint8_t *out, const uint8_t *i
 
 #define SUNSEAL_AES128_SBOX                                                                        \
     SUNSEAL_AES128_BLOCK(sunseal_aes128, 1, sunseal_aes128_expand, sunseal_aes128_sbox_encrypt,    \
-                         sunseal_aes128_decrypt, NULL)
+                         SUNSEAL_DECRYPTS(sunseal_aes128_decrypt), NULL)
 #define SUNSEAL_AES128_TBOX                                                                        \
     SUNSEAL_AES128_BLOCK(sunseal_aes128, 1, sunseal_aes128_expand, sunseal_aes128_tbox_encrypt,    \
-                         sunseal_aes128_decrypt, SUNSEAL_AES128_TBOX_CTR)
+                         SUNSEAL_DECRYPTS(sunseal_aes128_decrypt), SUNSEAL_AES128_TBOX_CTR)
 #define SUNSEAL_AES128_FIXSLICE                                                                    \
     SUNSEAL_AES128_BLOCK(sunseal_aes128_fixslice, 2, sunseal_aes128_fixslice_set_key,              \
                          sunseal_aes128_fixslice_encrypt, NULL, NULL)
 #define SUNSEAL_AES128_HW                                                                          \
     SUNSEAL_AES128_BLOCK(sunseal_aes128, 1, sunseal_aes128_hw_set_key, sunseal_aes128_hw_encrypt,  \
-                         sunseal_aes128_hw_decrypt, sunseal_aes128_hw_ctr)
+                         SUNSEAL_DECRYPTS(sunseal_aes128_hw_decrypt), sunseal_aes128_hw_ctr)
 
 #endif

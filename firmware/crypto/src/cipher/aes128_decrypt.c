@@ -8,7 +8,8 @@
 /* The inverse cipher, FIPS 197, section 5.3, with the schedule of encryption. */
 
 static uint8_t twice(uint8_t x) {
-    return (uint8_t)(x << 1) ^ (uint8_t)(sunseal_mp_mask_high((uint16_t)((uint16_t)x << 8)) & 0x1b);
+    return (uint8_t)((uint8_t)(x << 1) ^
+                     (uint8_t)(sunseal_mp_mask_high((uint16_t)((uint16_t)x << 8)) & 0x1b));
 }
 
 /* InvMixColumns is MixColumns after adding 4 (a ^ c) to a and c, 4 (b ^ d) to b and d. */
@@ -42,7 +43,7 @@ static void block(const uint8_t *key, uint8_t *out, const uint8_t *in, uint8_t *
             s[i] = t[i];
         }
         if (round < 9) {
-            for (uint8_t i = 0; i < 16; i += 4) {
+            for (uint8_t i = 0; i < 16; i = (uint8_t)(i + 4)) {
                 unmix(s + i);
             }
         }

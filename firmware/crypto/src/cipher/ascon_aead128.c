@@ -16,12 +16,12 @@ static const uint8_t separator[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
 /* 16 bytes to words index and index + 1. */
 static void add(struct sunseal_ascon_state *state, uint8_t index, const uint8_t *bytes) {
     sunseal_ascon_add(state, index, bytes);
-    sunseal_ascon_add(state, index + 1, bytes + 8);
+    sunseal_ascon_add(state, (uint8_t)(index + 1), bytes + 8);
 }
 
 static void get(uint8_t *bytes, const struct sunseal_ascon_state *state, uint8_t index) {
     sunseal_ascon_get(bytes, state, index);
-    sunseal_ascon_get(bytes + 8, state, index + 1);
+    sunseal_ascon_get(bytes + 8, state, (uint8_t)(index + 1));
 }
 
 static void start(struct sunseal_ascon_state *state, const uint8_t *key, const uint8_t *nonce,

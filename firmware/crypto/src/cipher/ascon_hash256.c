@@ -44,7 +44,7 @@ int sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t dige
     hash->block[hash->used] = 0x01;
     memset(hash->block + hash->used + 1, 0, (size_t)(RATE - 1 - hash->used));
     sunseal_ascon_add(&hash->state, 0, hash->block);
-    for (uint8_t i = 0; i < 32; i += RATE) {
+    for (uint8_t i = 0; i < 32; i = (uint8_t)(i + RATE)) {
         sunseal_ascon_permute(&hash->state, 12);
         sunseal_ascon_get(digest + i, &hash->state, 0);
     }

@@ -91,8 +91,8 @@ static void begin(struct ccm *ccm, const struct sunseal_block *cipher, const voi
         ccm->mac[5] ^= (uint8_t)wide;
         used = 6;
     } else {
-        ccm->mac[0] ^= (uint8_t)(left >> 8);
-        ccm->mac[1] ^= (uint8_t)left;
+        ccm->mac[0] = (uint8_t)((uint8_t)(left >> 8) ^ ccm->mac[0]);
+        ccm->mac[1] = (uint8_t)((uint8_t)left ^ ccm->mac[1]);
     }
     const uint8_t *aad = header->aad;
     while (left > 0) {
@@ -112,7 +112,7 @@ static void piece(struct ccm *ccm, uint8_t *out, const uint8_t *in, uint8_t len,
     encrypt(ccm, stream);
     for (uint8_t i = 0; i < len; i++) {
         uint8_t from = in[i], to = from ^ stream[i];
-        ccm->mac[i] ^= open ? to : from;
+        ccm->mac[i] ^= (uint8_t)(open ? to : from);
         out[i] = to;
     }
     encrypt(ccm, ccm->mac);
@@ -121,7 +121,7 @@ static void piece(struct ccm *ccm, uint8_t *out, const uint8_t *in, uint8_t len,
 
 static void run(struct ccm *ccm, uint8_t *out, const uint8_t *in, size_t len, bool open) {
     while (len > 0) {
-        uint8_t part = len < BLOCK ? (uint8_t)len : BLOCK;
+        uint8_t part = (uint8_t)(len < BLOCK ? (uint8_t)len : BLOCK);
         piece(ccm, out, in, part, open);
         out += part;
         in += part;

@@ -60,10 +60,10 @@ static void twice(uint8_t *k, uint8_t block) {
     uint16_t fold =
         sunseal_mp_mask_high((uint16_t)((uint16_t)k[0] << 8)) & (block == 16 ? 0x87 : 0x1b);
     for (uint8_t i = 0; i < block - 1; i++) {
-        k[i] =
-            (uint8_t)(k[i] << 1) | (sunseal_mp_mask_high((uint16_t)((uint16_t)k[i + 1] << 8)) & 1);
+        k[i] = (uint8_t)((uint8_t)(k[i] << 1) |
+                         (sunseal_mp_mask_high((uint16_t)((uint16_t)k[i + 1] << 8)) & 1));
     }
-    k[block - 1] = (uint8_t)(k[block - 1] << 1 ^ fold);
+    k[block - 1] = (uint8_t)((unsigned)(k[block - 1] << 1) ^ fold);
 }
 
 static int finish(struct sunseal_cmac *cmac, uint8_t full[SUNSEAL_BLOCK_BYTES_MAX]) {

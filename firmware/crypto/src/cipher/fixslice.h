@@ -20,7 +20,7 @@ static inline void sunseal_fixslice_swap(uint32_t *a, uint32_t *b, uint8_t shift
 
 /* Words 2c + n of bytes r to slices b of bits 2c + n, and back. */
 static inline void sunseal_fixslice_turn(uint32_t q[8]) {
-    for (uint8_t i = 0; i < 8; i += 2) {
+    for (uint8_t i = 0; i < 8; i = (uint8_t)(i + 2)) {
         sunseal_fixslice_swap(&q[i], &q[i + 1], 1, 0x55555555);
     }
     for (uint8_t i = 0; i < 8; i = (uint8_t)(i + 1 + (i & 1) * 2)) {

@@ -2,6 +2,7 @@
 #ifndef SUNSEAL_CIPHER_PRESENT_H
 #define SUNSEAL_CIPHER_PRESENT_H
 
+#include "decrypts.h"
 #include "sunseal/present.h"
 
 /* Round keys lie as these where slices come to lie later, whatever the type of a slice. */

@@ -17,7 +17,7 @@ static uint8_t substitute(uint8_t x) {
 void sunseal_present_expand(sunseal_present_word round_keys[32][4], const uint8_t *key,
                             uint8_t key_bytes) {
     uint16_t k[8], t[8];
-    uint8_t words = key_bytes >> 1, by = words - 4;
+    uint8_t words = key_bytes >> 1, by = (uint8_t)(words - 4);
     for (uint8_t i = 0; i < words; i++) {
         k[words - 1 - i] = (uint16_t)((uint16_t)key[2 * i] << 8 | key[2 * i + 1]);
     }
@@ -48,7 +48,7 @@ void sunseal_present_expand(sunseal_present_word round_keys[32][4], const uint8_
             k[4] ^= counter >> 2;
             k[3] ^= (uint16_t)(counter << 14);
         }
-        k[words - 1] = (uint16_t)(top << 8 | (k[words - 1] & 0xff));
+        k[words - 1] = (uint16_t)((uint16_t)(top << 8) | (k[words - 1] & 0xff));
     }
     sunseal_wipe(k, sizeof k);
     sunseal_wipe(t, sizeof t);

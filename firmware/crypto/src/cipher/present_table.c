@@ -44,7 +44,7 @@ static void encrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *
     for (uint8_t round = 1; round < 32; round++) {
         key++;
         const SUNSEAL_FLASH uint8_t *table = present_spread;
-        for (uint8_t i = 8; i > 0; i -= 2, table += 256) {
+        for (uint8_t i = 8; i > 0; i = (uint8_t)(i - 2), table += 256) {
             t[i - 1] = (uint8_t)((table[s[7]] & 0x03) | (table[s[6]] & 0x0c) |
                                  (table[s[5]] & 0x30) | (table[s[4]] & 0xc0)) ^
                        (*key)[i - 1];
@@ -82,7 +82,7 @@ static void decrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *
             uint8_t byte = 0, at = (uint8_t)(7 - i);
             for (uint8_t b = 0; b < 4; b++) {
                 uint8_t pair = s[7 - 2 * b - (at >> 2)] >> (2 * (at & 3)) & 3;
-                byte |= (uint8_t)(((pair & 1) | (pair & 2) << 3) << b);
+                byte = (uint8_t)((uint8_t)(((pair & 1) | (pair & 2) << 3) << b) | byte);
             }
             t[i] = present_inverse[byte] ^ (*key)[i];
         }

@@ -11,7 +11,7 @@ static int set_key(void *schedule, const uint8_t *key) {
     for (uint8_t i = 0; i < 4; i++) {
         k[i] = sunseal_load_big32(key + 4 * i);
     }
-    for (uint8_t i = 0; i < 64; i += 2) {
+    for (uint8_t i = 0; i < 64; i = (uint8_t)(i + 2)) {
         xtea->round_keys[i] = sum + k[sum & 3];
         sum += DELTA;
         xtea->round_keys[i + 1] = sum + k[sum >> 11 & 3];
@@ -41,5 +41,5 @@ const struct sunseal_block sunseal_xtea = {.block_bytes = 8,
                                            .together = 1,
                                            .set_key = set_key,
                                            .encrypt = sunseal_xtea_encrypt,
-                                           .decrypt = sunseal_xtea_decrypt,
+                                           .decrypt = SUNSEAL_DECRYPTS(sunseal_xtea_decrypt),
                                            .ctr = NULL};

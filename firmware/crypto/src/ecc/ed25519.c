@@ -174,7 +174,7 @@ static void scalar_clamped(scalar a, uint8_t hash[64]) {
     uint8_t wide[64] = {0};
     memcpy(wide, hash, 32);
     wide[0] &= 0xf8;
-    wide[31] = (wide[31] & 0x7f) | 0x40;
+    wide[31] = (uint8_t)((wide[31] & 0x7f) | 0x40);
     scalar_reduce(a, wide);
     sunseal_wipe(wide, sizeof wide);
 }

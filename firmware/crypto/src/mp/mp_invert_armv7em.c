@@ -8,6 +8,13 @@
  * bits, the highest of which has the sign. Same source as in mp.h; the variant that starts at delta
  * 1/2. */
 
+/* GCC does not know it and says so. */
+#ifdef __clang__
+#define MINSIZE __attribute__((minsize))
+#else
+#define MINSIZE
+#endif
+
 /* Bits 32 i to 32 i + 31 of a number of so many words. */
 static uint32_t pair(const uint16_t *a, size_t words, size_t i) {
     uint32_t low = 2 * i < words ? a[2 * i] : 0;
@@ -15,8 +22,7 @@ static uint32_t pair(const uint16_t *a, size_t words, size_t i) {
 }
 
 /* A number of so many words as limbs: limb i begins 2 i bits below the end of pair i - 1. */
-__attribute__((minsize)) static void limbs(int32_t *to, size_t n, const uint16_t *from,
-                                           size_t words) {
+MINSIZE static void limbs(int32_t *to, size_t n, const uint16_t *from, size_t words) {
     uint32_t below = pair(from, words, 0);
     to[0] = (int32_t)(below & 0x3fffffff);
     for (size_t i = 1; i < n; i++) {
@@ -27,7 +33,7 @@ __attribute__((minsize)) static void limbs(int32_t *to, size_t n, const uint16_t
 }
 
 /* d += mask ? m : 0; the carries stay in the limbs */
-__attribute__((minsize)) static void add_masked(struct sunseal_mp_inversion *s, int32_t mask) {
+MINSIZE static void add_masked(struct sunseal_mp_inversion *s, int32_t mask) {
     int32_t carry = 0;
     for (int32_t i = 0; i < s->n; i++) {
         carry += s->d[i] + (s->m[i] & mask);
@@ -36,8 +42,7 @@ __attribute__((minsize)) static void add_masked(struct sunseal_mp_inversion *s, 
     }
 }
 
-__attribute__((minsize)) void sunseal_mp_invert(uint16_t *r, const uint16_t *x,
-                                                const struct sunseal_mp_modulus *m) {
+MINSIZE void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m) {
     struct sunseal_mp_inversion s;
     /* Of a modulus that is secret, as RSA's blinding has one, not even the length may show. */
     size_t words = m->count < m->wide ? m->count : m->wide;

@@ -38,8 +38,8 @@ void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_m
     uint16_t *f = s.numbers[0], *g = s.numbers[1], *d = s.numbers[2], *e = s.numbers[3];
     uint16_t *t = s.numbers[4], *spare;
     memset(&s, 0, sizeof s);
-    memcpy(f, m->words, 2 * m->wide);
-    memcpy(g, x, 2 * m->count);
+    memcpy(f, m->words, (size_t)2 * m->wide);
+    memcpy(g, x, (size_t)2 * m->count);
     e[0] = 1;
     s.matrix.eta = 0xffff;
     s.matrix.half = m->half;
@@ -66,6 +66,6 @@ void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_m
     e[0] = negative & 1;
     sunseal_mp_add(d, d, e, m->wide);
     add_masked(d, m->words, sign(d, m->wide), t, m->wide);
-    memcpy(r, d, 2 * m->count);
+    memcpy(r, d, (size_t)2 * m->count);
     sunseal_wipe(&s, sizeof s);
 }

@@ -37,10 +37,10 @@ void sunseal_verdict_add(struct sunseal_verdict *verdict, const void *a, const v
     const uint8_t *x = a, *y = b, *end = x + len;
     chunk differs = 0;
     for (; (size_t)(end - x) >= sizeof(chunk); x += sizeof(chunk), y += sizeof(chunk)) {
-        differs |= at(x) ^ at(y);
+        differs = (chunk)((at(x) ^ at(y)) | differs);
     }
     while (sizeof(chunk) > 1 && x != end) {
-        differs |= *x++ ^ *y++;
+        differs = (chunk)((*x++ ^ *y++) | differs);
     }
     verdict->differs |= differs;
     verdict->counted += (size_t)(x - kept_a);
@@ -56,7 +56,7 @@ void sunseal_verdict_add(struct sunseal_verdict *verdict, const void *a, const v
         agrees &= (chunk) ~(at(x) ^ at(y));
     }
     while (sizeof(chunk) > 1 && x != first) {
-        agrees &= ~(chunk)(*--x ^ *--y);
+        agrees = (chunk)(~(chunk)(*--x ^ *--y) & agrees);
     }
     verdict->agrees &= agrees;
     verdict->recounted -= kept_len;

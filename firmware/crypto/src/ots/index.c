@@ -25,7 +25,7 @@ enum { NONE, FOUND, UNREADABLE };
 static int record_read(uint32_t *next, const struct sunseal_store *store, uint8_t slot,
                        const uint8_t *identifier) {
     uint8_t record[RECORD_BYTES], right[RECORD_BYTES];
-    if (store->read(store->context, slot * RECORD_BYTES, record, RECORD_BYTES) != 0) {
+    if (store->read(store->context, (uint32_t)(slot * RECORD_BYTES), record, RECORD_BYTES) != 0) {
         return UNREADABLE;
     }
     *next = (uint32_t)record[0] << 24 | (uint32_t)record[1] << 16 | (uint32_t)record[2] << 8 |
@@ -65,7 +65,8 @@ static int record_write(const struct sunseal_store *store, const uint8_t *identi
     for (uint8_t turn = 1; turn < 3; turn++) {
         uint8_t slot = (best + turn) & 1;
         uint32_t here;
-        if (store->write(store->context, slot * RECORD_BYTES, record, RECORD_BYTES) != 0 ||
+        if (store->write(store->context, (uint32_t)(slot * RECORD_BYTES), record, RECORD_BYTES) !=
+                0 ||
             record_read(&here, store, slot, identifier) != FOUND || here != next) {
             return SUNSEAL_ERR_STORE;
         }

@@ -75,7 +75,7 @@ static uint32_t get_u32(const uint8_t *from) {
 /* The padding of a message of at most 55 bytes. */
 static void block_end(uint8_t block[BLOCK_BYTES], uint8_t message_len) {
     block[message_len] = 0x80;
-    put_u16(block + BLOCK_BYTES - 2, 8 * message_len);
+    put_u16(block + BLOCK_BYTES - 2, (uint16_t)(8 * message_len));
 }
 
 /* A message of at most 55 bytes, with its padding: whoever hashes it again changes only what
@@ -99,7 +99,7 @@ static void block_hash(uint8_t *out, uint8_t n, const uint8_t block[BLOCK_BYTES]
         state[i] = initial[i];
     }
     sunseal_sha256_compress(state, block);
-    for (const uint8_t *word = (const uint8_t *)state; n > 0; n -= 4, word += 4) {
+    for (const uint8_t *word = (const uint8_t *)state; n > 0; n = (uint8_t)(n - 4), word += 4) {
         out[0] = word[3];
         out[1] = word[2];
         out[2] = word[1];
@@ -137,7 +137,7 @@ static void chain_secret(uint8_t block[BLOCK_BYTES], const struct parameters *pa
     memcpy(block + PREFIX_BYTES + 1, seed, SEED_BYTES);
     block_end(block, CHAIN_BYTES(SEED_BYTES));
     block_hash(block + PREFIX_BYTES + 1, parameters->n, block, state);
-    memset(block + CHAIN_BYTES(parameters->n), 0, SEED_BYTES + 1 - parameters->n);
+    memset(block + CHAIN_BYTES(parameters->n), 0, (size_t)(SEED_BYTES + 1 - parameters->n));
     block_end(block, CHAIN_BYTES(parameters->n));
     sunseal_wipe(state, sizeof state);
 }
@@ -148,8 +148,8 @@ static uint16_t chain_last(const struct parameters *parameters) {
 
 /* Digit i of bytes, w bits each: RFC 8554, section 3.1.3. */
 static uint8_t digit(const uint8_t *bytes, uint16_t i, uint8_t w) {
-    uint16_t bit = i * w;
-    return (bytes[bit / 8] >> (8 - w - bit % 8)) & (uint8_t)((1u << w) - 1);
+    uint16_t bit = (uint16_t)(i * w);
+    return (uint8_t)((bytes[bit / 8] >> (8u - w - bit % 8)) & (uint8_t)((1u << w) - 1));
 }
 
 /* The randomized hash of the message, and its checksum behind it. */
@@ -169,7 +169,7 @@ static void message_hash(uint8_t q_hash[N_MAX + 2], const struct parameters *par
     sunseal_sha256_final(&context, digest);
     memcpy(q_hash, digest, parameters->n);
     for (uint16_t i = 0; i < 8 * parameters->n / parameters->w; i++) {
-        sum += chain_last(parameters) - digit(q_hash, i, parameters->w);
+        sum = (uint16_t)(chain_last(parameters) - digit(q_hash, i, parameters->w) + sum);
     }
     put_u16(q_hash + parameters->n, (uint16_t)(sum << parameters->checksum_shift));
 }
@@ -189,8 +189,8 @@ static void ends_leaf(uint8_t *node, struct sunseal_sha256 *ends, uint8_t block[
     uint8_t digest[SUNSEAL_SHA256_BYTES];
     uint32_t state[8];
     sunseal_sha256_final(ends, digest);
-    block_start(block, PREFIX_BYTES + parameters->n, identifier, ((uint32_t)1 << parameters->h) + q,
-                D_LEAF);
+    block_start(block, (uint8_t)(PREFIX_BYTES + parameters->n), identifier,
+                ((uint32_t)1 << parameters->h) + q, D_LEAF);
     memcpy(block + PREFIX_BYTES, digest, parameters->n);
     block_hash(node, parameters->n, block, state);
 }
@@ -205,7 +205,7 @@ static void node_parent(uint8_t *node, const uint8_t *left, const uint8_t *right
     put_u16(message + 20, D_INTR);
     memcpy(message + PREFIX_BYTES, left, n);
     memcpy(message + PREFIX_BYTES + n, right, n);
-    sunseal_sha256(digest, message, (size_t)PREFIX_BYTES + 2 * n);
+    sunseal_sha256(digest, message, (size_t)PREFIX_BYTES + (size_t)(2 * n));
     memcpy(node, digest, n);
 }
 
@@ -312,11 +312,11 @@ int sunseal_lms_chains_fill(struct sunseal_lms_chains *chains, const struct suns
     struct parameters parameters;
     uint8_t block[BLOCK_BYTES];
     SUNSEAL_REQUIRE_APART(chains, sizeof *chains, key, sizeof *key);
-    SUNSEAL_REQUIRE_APART(chains->nodes, chains->nodes_len, key, sizeof *key);
-    SUNSEAL_REQUIRE_APART(chains->nodes, chains->nodes_len, chains, sizeof *chains);
+    SUNSEAL_REQUIRE_APART(chains->nodes, (size_t)chains->nodes_len, key, sizeof *key);
+    SUNSEAL_REQUIRE_APART(chains->nodes, (size_t)chains->nodes_len, chains, sizeof *chains);
     SUNSEAL_REQUIRE_STORE(store);
     chains->filled = 0;
-    sunseal_wipe(chains->nodes, chains->nodes_len);
+    sunseal_wipe(chains->nodes, (size_t)chains->nodes_len);
     if (parameters_set(&parameters, key->lms_type, key->lmots_type) != SUNSEAL_OK ||
         chains->log2_every > parameters.w ||
         chains->nodes_len < SUNSEAL_LMS_CHAINS_BYTES(parameters.n, parameters.p, parameters.w,
@@ -372,7 +372,7 @@ static void chains_sign(uint8_t *y, const struct parameters *parameters,
         if (chains != NULL) {
             uint16_t place = a >> chains->log2_every;
             from = (uint16_t)(place << chains->log2_every);
-            place += i << (parameters->w - chains->log2_every);
+            place = (uint16_t)((i << (parameters->w - chains->log2_every)) + place);
             memcpy(block + PREFIX_BYTES + 1, chains->nodes + (uint32_t)place * parameters->n,
                    parameters->n);
         } else {
@@ -416,7 +416,7 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
     SUNSEAL_REQUIRE_APART(sig, sig_len, randomizer, randomizer != NULL ? parameters.n : 0);
     if (chains != NULL) {
         SUNSEAL_REQUIRE_APART(sig, sig_len, chains, sizeof *chains);
-        SUNSEAL_REQUIRE_APART(sig, sig_len, chains->nodes, chains->nodes_len);
+        SUNSEAL_REQUIRE_APART(sig, sig_len, chains->nodes, (size_t)chains->nodes_len);
     }
     memset(sig, 0, sig_len);
     status = sunseal_index_next(&q, store, key->identifier);
@@ -453,7 +453,7 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
     chains_sign(c + parameters.n, &parameters, key, q, ready ? chains : NULL, q_hash);
     if (ready) {
         chains->filled = 0;
-        sunseal_wipe(chains->nodes, chains->nodes_len);
+        sunseal_wipe(chains->nodes, (size_t)chains->nodes_len);
     }
     return SUNSEAL_OK;
 }

@@ -14,7 +14,7 @@ static int take(const struct sunseal_source *source, struct sunseal_health *heal
     uint8_t samples[CHUNK];
     int status = SUNSEAL_OK;
     while (count > 0 && status == SUNSEAL_OK) {
-        uint8_t part = count < CHUNK ? (uint8_t)count : CHUNK;
+        uint8_t part = (uint8_t)(count < CHUNK ? (uint8_t)count : CHUNK);
         status = source->read(source->context, samples, part);
         for (uint8_t i = 0; i < part && status == SUNSEAL_OK; i++) {
             status = sunseal_health_sample(health, samples[i]);

@@ -58,7 +58,7 @@ static int begin(struct sunseal_generator *generator) {
         }
         for (uint16_t i = 1; i <= source->startup && status == SUNSEAL_OK; i++) {
             status = draw(generator, &sample, 1);
-            if (generator->fold != 0 && (i & (generator->fold - 1)) == 0) {
+            if (generator->fold != 0 && (i & (generator->fold - 1u)) == 0) {
                 next_series(generator);
             }
         }
@@ -128,7 +128,8 @@ static int folded(struct sunseal_generator *generator, uint8_t *samples, uint8_t
     uint8_t chunk = generator->one_by_one ? 1 : generator->fold;
     int status = SUNSEAL_OK;
     *byte = 0;
-    for (uint8_t left = generator->fold; left > 0 && status == SUNSEAL_OK; left -= chunk) {
+    for (uint8_t left = generator->fold; left > 0 && status == SUNSEAL_OK;
+         left = (uint8_t)(left - chunk)) {
         status = draw(generator, samples, chunk);
         for (uint8_t i = 0; i < chunk; i++) {
             *byte ^= samples[i];

@@ -36,7 +36,8 @@ int sunseal_health_sample(struct sunseal_health *health, uint8_t sample) {
     }
     health->matches += same(sample, health->first);
     health->seen = (health->seen + 1) & (SUNSEAL_HEALTH_WINDOW - 1);
-    health->failed |= reached(health->repeated, health->repetition_cutoff) |
-                      reached(health->matches, health->proportion_cutoff);
+    int failed = reached(health->repeated, health->repetition_cutoff) |
+                 reached(health->matches, health->proportion_cutoff);
+    health->failed = (uint8_t)(health->failed | failed);
     return health->failed ? SUNSEAL_ERR_HEALTH : SUNSEAL_OK;
 }

@@ -185,7 +185,8 @@ static uint8_t not_zero(const uint8_t *bytes, size_t count) {
 
 /* What is right about a modulus; the other bits are noise. */
 static uint8_t virtues(const uint8_t *bytes, size_t count) {
-    return (not_zero(bytes, count) & NOT_ZERO) | (bytes[0] >> 1 & LONG) | (bytes[count - 1] & ODD);
+    return (uint8_t)((not_zero(bytes, count) & NOT_ZERO) | (bytes[0] >> 1 & LONG) |
+                     (bytes[count - 1] & ODD));
 }
 
 static uint8_t verdict(uint8_t bits) {
@@ -462,5 +463,5 @@ int sunseal_rsa_private(const struct sunseal_rsa_key *key, const uint8_t *in,
     different |= (uint16_t)-different;
     memcpy(w.y, w.x, 2 * n);
     to_bytes((uint8_t *)w.x, w.y, n);
-    return verdict(different >> 8 & 0x80) ? SUNSEAL_ERR_RSA_FAULT : SUNSEAL_OK;
+    return verdict((uint8_t)(different >> 8 & 0x80)) ? SUNSEAL_ERR_RSA_FAULT : SUNSEAL_OK;
 }

@@ -96,7 +96,7 @@ void sunseal_rsa_pss_compare(struct sunseal_verdict *verdict, uint8_t *em, const
     uint8_t *right = em + k, top = em[0] & 0x80;
     mask(em, db, em + db, HASH);
     /* The highest bit is none of the mask's: as it came, it must be 0. */
-    em[0] = (em[0] & 0x7f) | top;
+    em[0] = (uint8_t)((em[0] & 0x7f) | top);
     memset(right, 0, db - HASH - 1);
     right[db - HASH - 1] = 1;
     memcpy(right + db - HASH, em + db - HASH, HASH);
