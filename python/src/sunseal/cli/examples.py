@@ -57,6 +57,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("On harvested light instead of a bench supply", "node.elf --supply scenario.toml --for 10s"),
     ),
     "gdb": (("Then `target remote :3333` in your debugger", "node.elf --board msp432p401r-launchpad"),),
+    "dap": (("Wait for an editor's debugger at a port", "--port 4711"),),
     "tune": (
         ("Which signature takes 5 mJ and 300 ms at most", "--security 112 --energy 5mJ --latency 300ms"),
         ("The quickest AES on two boards", "aes128-encrypt --board micaz --board telosb --best latency"),
