@@ -39,7 +39,7 @@ NAVIGATION = {
         *(
             f"reference/{page}"
             for page in (
-                *("run", "debug", "verdicts", "parts", "sweep", "traces"),
+                *("run", "debug", "viewers", "verdicts", "parts", "sweep", "traces"),
                 *("intermittent", "inject", "survival", "modes", "coupon"),
             )
         ),

@@ -37,6 +37,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "profile": (
         ("Cycles and joules by function, as a flame graph", "ecdsa-p256-sign --figure flame.svg"),
+        ("The same for speedscope, in cycles and joules", "ecdsa-p256-sign --weight joules --out sign.json"),
         ("Which lines of your program ran, for lcov", "node.elf --board telosb --coverage node.info"),
     ),
     "constant-time": (
