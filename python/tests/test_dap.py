@@ -28,7 +28,7 @@ from sunseal.debug import server
 from sunseal.debug.source import Program
 from sunseal.debug.wire import Wire
 from sunseal.errors import SunsealError
-from test_new import make, tools
+from test_new import ENABLE, TICKING, built, make, tools
 from validating import wrong
 
 BOARDS = ["msp430fr5994-launchpad", "micaz", "msp432p401r-launchpad"]
@@ -323,6 +323,31 @@ def test_registers_of_peripherals_memory_and_instructions(board: str, folder: An
     read = client.ask("readMemory", memoryReference=hex(place), count=2)
     assert base64.b64decode(read["data"]) == b"\x34\x12"
     assert client.ask("readMemory", memoryReference="0xf0000000", count=4)["unreadableBytes"] == 4
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_frames_go_on_below_an_interrupts_handler(board: str, tmp_path: Path, client: Client) -> None:
+    tools(board)
+    source = (
+        f"volatile uint8_t ticks;\n{TICKING[board]}\n"
+        "__attribute__((noinline)) static void wait(void) { while (ticks < 3) {} }\n"
+        f'int main(void) {{ START; __asm__ volatile("{ENABLE[board]}"); wait(); return 0; }}\n'
+    )
+    elf = built(tmp_path / "node", board, source)
+    client.launch(program=str(elf), board=board)
+    program = Program(elf.read_bytes(), elf)
+    handlers = [f.name for f in program.functions if "isr" in f.name or "vector" in f.name]
+    client.ask("setFunctionBreakpoints", breakpoints=[{"name": name} for name in handlers])
+    client.ask("configurationDone")
+    client.until("stopped")
+    names = [name for name, _ in client.frames()]
+    assert names[0] in handlers and names[1:3] == ["wait", "main"], names
+    # A step out of it goes on where it came, and a step of the program runs it meanwhile.
+    client.ask("setFunctionBreakpoints", breakpoints=[])
+    client.go("stepOut")
+    assert client.frames()[0][0] == "wait"
+    client.go("stepOut")
+    assert client.frames()[0][0] == "main" and client.value("ticks") == "3"
 
 
 def test_breakpoints_move_or_say_why_not(folder: Any, client: Client) -> None:

@@ -20,6 +20,10 @@ from sunseal.machine.abi import AVR_DATA
 from sunseal.machine.machine import Machine
 from sunseal.machine.variables import Item
 
+AVR_HANDLER = "__vector_"
+"""Beginning of the names of interrupts' handlers on AVR."""
+AVR_PROLOGUE = bytes.fromhex("1f92 0f92 0fb6 0f92")
+"""Instructions push r1, push r0, in r0 from SREG, push r0: how avr-gcc begins a handler."""
 FRAMES_MAX = 64
 EXC_RETURN = 0xFFFF_FFE0
 """Lowest value in LR that ends an exception: Armv7-M (DDI0403), B1.5.8."""
@@ -146,9 +150,14 @@ class Avr(Core):
         word = self.read(cfa + offset, 2)
         return 2 * ((word & 0xFF) << 8 | word >> 8)
 
-    def handlers(self) -> set[int]:
-        """They are told by their names (`_entries`)."""
-        return set()
+    def interrupted(self, frame: Frame, cfa: int, caller: dict[int, int]) -> bool:
+        """Tell a handler by avr-gcc's name; its information leaves the push of SREG out, which is mended here."""
+        function = frame.function
+        if function is None or not function.name.startswith(AVR_HANDLER):
+            return False
+        if frame.pc >= function.low + len(AVR_PROLOGUE) and self.machine.read(function.low, 8) == AVR_PROLOGUE:
+            caller[self.pc], caller[self.sp] = self.returned(cfa, 0), cfa + 1
+        return True
 
 
 class Arm(Core):

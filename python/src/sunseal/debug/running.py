@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sunseal._engine import EngineError
 from sunseal.catalog import units
-from sunseal.debug.frames import Frame, Stack
+from sunseal.debug.frames import AVR_HANDLER, Frame, Stack
 from sunseal.debug.source import Program
 from sunseal.errors import SunsealError
 from sunseal.machine.running import Bench, Spent
@@ -143,7 +143,7 @@ class Runner:
 
     def _bodies(self) -> list[int]:
         handlers = self.stack.core.handlers()
-        found = [f for f in self.program.functions if f.low not in handlers and not f.name.startswith("__vector_")]
+        found = [f for f in self.program.functions if f.low not in handlers and not f.name.startswith(AVR_HANDLER)]
         return [self.program.body(f) for f in found if self.program.row(f.low) is not None]
 
     # --- Running ---------------------------------------------------------------------------------
