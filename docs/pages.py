@@ -41,7 +41,7 @@ NAVIGATION = {
         *(
             f"reference/{page}"
             for page in (
-                *("run", "verdicts", "parts", "sweep", "traces"),
+                *("run", "debug", "viewers", "verdicts", "parts", "sweep", "traces"),
                 *("intermittent", "inject", "survival", "modes", "coupon"),
             )
         ),

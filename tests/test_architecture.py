@@ -187,6 +187,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "requests": {"catalog"},
     "kit": {"answers", "catalog"},
     "machine": {"answers", "catalog", "kit", "requests"},
+    "debug": {"catalog", "kit", "machine"},
     "measurement": {"answers", "catalog", "machine", "requests"},
     "trace": {"answers", "catalog", "machine", "measurement", "requests"},
     "harvest": {"catalog", "trace"},

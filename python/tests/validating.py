@@ -12,7 +12,19 @@ from typing import Any
 
 from sunseal.schemas import files as schemas
 
-KNOWN = {"$schema", "$defs", "title", "description", "default", "examples", "if", "then", "else"}
+KNOWN = {
+    "$schema",
+    "$defs",
+    "_enum",
+    "enumDescriptions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "if",
+    "then",
+    "else",
+}
 TYPES: dict[str, type | tuple[type, ...]] = {
     "null": type(None),
     "object": dict,
@@ -79,6 +91,9 @@ def wrong(told: Any, schema: Any, whole: dict[str, Any], at: str = "") -> Iterat
                 yield f"{at}: is not above {what}"
             case "anyOf" if all(list(wrong(told, some, whole, at)) for some in what):
                 yield f"{at}: is none of its shapes"
+            case "allOf":
+                for every in what:
+                    yield from wrong(told, every, whole, at)
             case "oneOf" if sum(not list(wrong(told, some, whole, at)) for some in what) != 1:
                 yield f"{at}: is not one of its shapes"
             case _:

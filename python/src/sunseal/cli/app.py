@@ -39,6 +39,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "profile": ("profile:profile_command", "Tell where cycles and joules go; draw a flame graph."),
         "run": ("run:run_command", "Run a program as on a bench, its UART on the terminal."),
         "gdb": ("debug:gdb_command", "Serve a debugger, through losses of supply."),
+        "dap": ("dap:dap_command", "Serve an editor's debugger (Debug Adapter Protocol)."),
         "waveform": ("debug:waveform_command", "Record pins, states, variables as a VCD file."),
         "trace": ("trace:trace_app", "Read what an instrument or a harvester recorded."),
         "hdl": ("hdl:hdl_app", "The coprocessor and the energy meter in hardware."),

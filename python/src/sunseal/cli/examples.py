@@ -37,6 +37,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "profile": (
         ("Cycles and joules by function, as a flame graph", "ecdsa-p256-sign --figure flame.svg"),
+        ("The same for speedscope, in cycles and joules", "ecdsa-p256-sign --weight joules --out sign.json"),
         ("Which lines of your program ran, for lcov", "node.elf --board telosb --coverage node.info"),
     ),
     "constant-time": (
@@ -62,6 +63,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("On harvested light instead of a bench supply", "node.elf --supply scenario.toml --for 10s"),
     ),
     "gdb": (("Then `target remote :3333` in your debugger", "node.elf --board msp432p401r-launchpad"),),
+    "dap": (("Wait for an editor's debugger at a port", "--port 4711"),),
     "tune": (
         ("Which signature takes 5 mJ and 300 ms at most", "--security 112 --energy 5mJ --latency 300ms"),
         ("The quickest AES on two boards", "aes128-encrypt --board micaz --board telosb --best latency"),

@@ -17,7 +17,7 @@ from sunseal.answers import writing
 from sunseal.cli.console import Json, err, out, print_json, writable
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
-from sunseal.errors import SunsealError
+from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring
 from sunseal.requests.asking import switches_of
 
@@ -32,16 +32,27 @@ def profile_command(
         Path | None,
         typer.Option("--diff", help="Folded stacks of an earlier build to compare with."),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="folded, speedscope, pprof or perfetto."),
+    ] = None,
+    into: Annotated[Path | None, typer.Option("--out", help="Write that format into this file.")] = None,
     coverage: Annotated[
         Path | None,
         typer.Option("--coverage", help="Write how often each source line of your program ran (lcov) instead."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print folded stacks, ready for any flame graph tool, or draw the flame graph."""
+    """Print folded stacks, ready for any flame graph tool, draw the flame graph, or write what a viewer opens.
+
+    With `--weight joules`, speedscope, pprof and Perfetto get cycles and joules.
+    """
     if weight not in ("cycles", "joules"):
         raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
     writable(figure, (".svg",))
+    form = _form(form, into)
+    if form is not None and (as_json or diff is not None or coverage is not None):
+        raise SunsealError("`--format` stands beside neither `--json`, `--diff` nor `--coverage`")
     before = _read_folded(diff) if diff is not None else None
     if coverage is not None:
         _cover(coverage, asked)
@@ -58,7 +69,9 @@ def profile_command(
 
         title = f"{asked.label} on {asked.board}"
         writing.write_atomic(figure, plots.flame_graph(folded, unit, title, before))
-    if as_json:
+    if form is not None:
+        _write_as(form, into, f"{asked.label} on {asked.board}", cycles, folded if weight == "joules" else None)
+    elif as_json:
         print_json("profile", {"unit": unit, "stacks": folded, "before": before})
     elif before is not None:
         _show_diff(folded, before, unit)
@@ -70,6 +83,39 @@ def profile_command(
             sys.stdout.write(f"{stack} {value:.12g}\n")
     if figure is not None and not as_json:
         out.print(f"wrote {figure}")
+
+
+def _form(form: str | None, into: Path | None) -> str | None:
+    """Return the format that is asked for, by its name or by the file's; none is folded stacks for a person."""
+    from sunseal.measurement.profiles import FORMS
+
+    if form is not None and form not in FORMS:
+        raise unknown("format", form, FORMS)
+    if into is None:
+        if form in ("pprof", "perfetto") and sys.stdout.isatty():
+            raise SunsealError(f"`--format {form}` is binary: name a file by `--out`, or lead it into one")
+        return form
+    if form is None:
+        form = next((name for name, (_, endings) in FORMS.items() if into.suffix in endings), "folded")
+    writable(into, FORMS[form][1])
+    return form
+
+
+def _write_as(
+    form: str, into: Path | None, title: str, cycles: dict[str, int], in_joules: dict[str, float] | None
+) -> None:
+    from sunseal.measurement import profiles
+
+    weights = [profiles.cycles(cycles)]
+    if in_joules is not None:
+        weights.append(profiles.joules(in_joules))
+    written = profiles.FORMS[form][0](title, weights)
+    if into is not None:
+        writing.write_atomic(into, written)
+        out.print(f"wrote {into}")
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(written.encode() if isinstance(written, str) else written)
 
 
 def _cover(path: Path, asked: requests.Operation) -> None:

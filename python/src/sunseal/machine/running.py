@@ -14,7 +14,7 @@ import heapq
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,6 +49,26 @@ class Ended:
     why: Why
     detail: str
     exit_status: int = 0
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Cycles, time and joules of a stretch of a run: the chip's, at the supply."""
+
+    cycles: int = 0
+    time_s: float = 0.0
+    energy_j: float = 0.0
+    by_component_j: dict[str, float] = field(default_factory=dict)
+
+    def __add__(self, other: Spent) -> Spent:
+        """Add another stretch."""
+        both = {name: j + other.by_component_j.get(name, 0.0) for name, j in self.by_component_j.items()}
+        return Spent(
+            self.cycles + other.cycles,
+            self.time_s + other.time_s,
+            self.energy_j + other.energy_j,
+            {**other.by_component_j, **both},
+        )
 
 
 class Bench:
@@ -255,10 +275,15 @@ class Bench:
 
         A coprocessor in an FPGA is counted, on each of its supplies.
         """
+        return self.spent().energy_j
+
+    def spent(self, since: _engine.Moment | None = None) -> Spent:
+        """Return cycles, time and joules since a moment of the engine's or since power-on, weighed as `energy_j` is."""
         weights = power_sets.PowerSet(self._power or boards.DEFAULT_POWER, self.board, self._allow)
-        counts = self.machine.engine.counts()
+        counts = self.machine.engine.counts(since)
         mote = weights.inner.weigh_as_run(coprocessor.without(self.board, counts), self.machine.vcc_v)
-        return power_sets.with_coprocessor(mote, self.board, counts).energy_j[0]
+        energy_j = power_sets.with_coprocessor(mote, self.board, counts).energy_j[0]
+        return Spent(counts.cycles, counts.time_s, energy_j, {n: j for n, j in mote.by_component_j.items() if j})
 
     @property
     def resets(self) -> int:
@@ -310,6 +335,35 @@ class Bench:
                     aim = _missed(until) if wanted is None else f"no UART wrote `{_shown(wanted)}`"
                     raise SunsealError(f"{aim}: {found.detail}; {self._last_words()}")
                 return found
+
+    def advance(self, goals: list[int], span_s: float, *, once: bool = False) -> str:
+        """Run to one of the addresses or for so long, or with `once` a single instruction, for who looks on in between.
+
+        Returns what ended it: `pc`, `time`, `halted`, `brown-out`, `semihosting`, or `step`.
+        """
+        self.drive_due()
+        kind = "step"
+        if once:
+            try:
+                self.machine.step()
+            except _engine.EngineError:
+                if not self._semihosting():
+                    raise
+        else:
+            kind, _ = self._slice(goals, None, span_s)
+        self.collect()
+        return kind
+
+    @property
+    def left(self) -> int | None:
+        """Status with which the program has left by semihosting; None while it has not."""
+        return self._exit
+
+    @property
+    def awaits_input(self) -> bool:
+        """Tell whether pins are still to be driven, or something is being typed."""
+        typing = self._line is not None and self._line.typed_until_ps > self._now_ps
+        return bool(self._drives) or typing
 
     def _slice(self, goals: list[int], end_ps: int | None, slice_s: float) -> tuple[str, bool]:
         """Run for a slice of machine time; say how it ended, and whether nothing was typed or driven in it."""
@@ -363,8 +417,7 @@ class Bench:
             return Ended("until", f"it stands at {m.describe(m.pc)}")
         if kind == "brown-out":
             return Ended("brown-out", "the supply is too low to run")
-        typing = self._line is not None and self._line.typed_until_ps > self._now_ps
-        if kind == "halted" and not self._drives and not typing and self.on_slice is None:
+        if kind == "halted" and not self.awaits_input and self.on_slice is None:
             why = m.engine.asleep_for_good()
             return Ended("halted", f"it has stopped for good at {m.describe(m.pc)}" + (f": {why}" if why else ""))
         loop = m.reset_loop()

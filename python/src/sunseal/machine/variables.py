@@ -48,6 +48,27 @@ class _Memory(Protocol):
     def write(self, place: int, data: bytes) -> None: ...
 
 
+HELD = 1 << 40
+"""Address of a value that lies in registers: beyond all memory."""
+
+
+class _Held:
+    """Memory with the bytes of a value, which lies in registers, beyond its end."""
+
+    def __init__(self, memory: _Memory, raw: bytes) -> None:
+        self._memory, self._raw = memory, raw
+
+    def read(self, place: int, size_bytes: int) -> bytes:
+        if place < HELD:
+            return self._memory.read(place, size_bytes)
+        return self._raw[place - HELD : place - HELD + size_bytes]
+
+    def write(self, place: int, data: bytes) -> None:
+        if place >= HELD:
+            raise SunsealError("the value lies in registers; change those")
+        self._memory.write(place, data)
+
+
 class Enumerated(int):
     """A value of an enumeration; `name` is None where no enumerator has it."""
 
@@ -133,6 +154,30 @@ class Variables(MutableMapping[str, Value]):
     def type_of(self, path: str) -> str:
         """Return its type as C writes it."""
         return _spell(self._place(path).type)
+
+    def item(self, path: str) -> Item:
+        """Return what a path names, with its parts."""
+        return Item(self, self._place(path), path)
+
+    def placed(self, die: DIE, name: str, address: int) -> Item:
+        """Return a variable of the debug data whose address is known."""
+        return Item(self, _Place(address, _type(_declared(die)), name), name)
+
+    def held(self, die: DIE, name: str, raw: bytes) -> Item:
+        """Return a variable of the debug data whose bytes are known: it lies in registers."""
+        inner = Variables(_Held(self._memory, raw), self._image)
+        return inner.placed(die, name, HELD)
+
+    def constant(self, die: DIE, name: str, value: int | bytes) -> Item:
+        """Return a variable of the debug data that the compiler has put a constant for."""
+        size = self.size_bytes(die)
+        raw = value if isinstance(value, bytes) else (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        return self.held(die, name, raw)
+
+    @staticmethod
+    def size_bytes(die: DIE) -> int:
+        """Return the size of a variable of the debug data."""
+        return _size(_type(_declared(die)))
 
     def at(self, address: int, type_name: str) -> Value:
         """Read memory as a type of the program: `at(0x2400, "struct sample")`, `at(p, "config_t")`."""
@@ -259,7 +304,10 @@ class Variables(MutableMapping[str, Value]):
 
     def _place(self, path: str) -> _Place:
         die, address, rest = self._variable(path)
-        here, told = _Place(address, _type(_declared(die)), path), path[: len(path) - len(rest)]
+        return self._walked(_Place(address, _type(_declared(die)), path), path[: len(path) - len(rest)], rest)
+
+    def _walked(self, here: _Place, told: str, rest: str) -> _Place:
+        """Go on from a place by members and elements."""
         while rest:
             step = _STEP.match(rest)
             if step is None:
@@ -346,6 +394,85 @@ class Variables(MutableMapping[str, Value]):
                 self._write(self._element(place, index, place.path), item)
         else:
             self._memory.write(place.address, _encode(kind, value, place.path))
+
+
+class Item:
+    """A variable, or a part of one, as a debugger shows it: name, type, value, place, and what is in it."""
+
+    def __init__(self, variables: Variables, place: _Place, name: str) -> None:
+        """Stand for a place of a machine's memory."""
+        self._variables, self._place = variables, place
+        self.name = name
+
+    @property
+    def type(self) -> str:
+        """Return its type as C writes it."""
+        return _spell(self._place.type)
+
+    @property
+    def value(self) -> Value:
+        """Read it."""
+        return self._variables._read(self._place)
+
+    @property
+    def address(self) -> int | None:
+        """Return where it lies in memory; None where it does not."""
+        return None if self._place.address >= HELD else self._place.address
+
+    @property
+    def is_pointer(self) -> bool:
+        """Tell whether it is a pointer."""
+        return self._place.bits is None and _bare(self._place.type).tag == "DW_TAG_pointer_type"
+
+    def put(self, value: Value) -> None:
+        """Write it."""
+        self._variables._write(self._place, value)
+
+    def part(self, rest: str) -> Item:
+        """Go on by `.member`, `->member` and `[element]`."""
+        return Item(self._variables, self._variables._walked(self._place, self.name, rest.strip()), self.name + rest)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Count its members, or what it points to, and its elements."""
+        kind = _bare(self._place.type)
+        if self._place.bits is not None:
+            return 0, 0
+        if kind.tag in ("DW_TAG_structure_type", "DW_TAG_union_type"):
+            return len(dict(_members(kind))), 0
+        if kind.tag == "DW_TAG_array_type":
+            return 0, (_array(kind)[1] or [0])[0]
+        return int(self._leads_on(kind)), 0
+
+    def _leads_on(self, kind: DIE) -> bool:
+        """Tell whether it is a pointer to something that can be read."""
+        if kind.tag != "DW_TAG_pointer_type" or "DW_AT_type" not in kind.attributes or not self.value:
+            return False
+        target = _bare(_type(kind)) if _has_type(_type(kind)) else None
+        return (
+            target is not None
+            and target.tag != "DW_TAG_subroutine_type"
+            and ("DW_AT_byte_size" in target.attributes or target.tag in ("DW_TAG_array_type", "DW_TAG_pointer_type"))
+        )
+
+    def parts(self, most: int) -> list[Item]:
+        """List its members, its first so many elements, or what it points to."""
+        kind, own = _bare(self._place.type), self._variables
+        if kind.tag in ("DW_TAG_structure_type", "DW_TAG_union_type"):
+            return [Item(own, own._member(self._place, name, self.name), name) for name, _ in _members(kind)]
+        if kind.tag == "DW_TAG_array_type":
+            count = min(self.counts[1], most)
+            return [Item(own, own._element(self._place, i, self.name), f"[{i}]") for i in range(count)]
+        return [Item(own, own._target(self._place, self.name), f"*{self.name}")] if self.counts[0] else []
+
+
+def _has_type(die: DIE) -> bool:
+    """Tell whether what names and qualifies a type leads to one: `const void` does not."""
+    while die.tag in _WRAPPERS:
+        if "DW_AT_type" not in die.attributes:
+            return False
+        die = _type(die)
+    return True
 
 
 class _Rows:
