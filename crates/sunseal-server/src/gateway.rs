@@ -99,7 +99,7 @@ pub struct Gateway {
 }
 
 /// A body to hand to the server, and what is already known to be wrong with it.
-struct Errand {
+struct Upload {
     src: u8,
     kind: Kind,
     node_id: NodeId,
@@ -201,20 +201,20 @@ impl Gateway {
 
     /// From a packet heard to the frames sent in answer.
     pub async fn exchange(&self, up: &Up<'_>) -> Down {
-        let Some(errand) = self.hear(up) else { return Down::default() };
-        let part = match errand.kind {
+        let Some(upload) = self.hear(up) else { return Down::default() };
+        let part = match upload.kind {
             Kind::Hello => "hello",
             Kind::Response => "responses",
             Kind::Report => "reports",
             _ => "enrol",
         };
-        let path = format!("/v1/nodes/{}/{part}", errand.node_id);
+        let path = format!("/v1/nodes/{}/{part}", upload.node_id);
         let mut body = json!({
-            "body": hex::encode(&errand.body),
+            "body": hex::encode(&upload.body),
             "rssi_dbm": up.rssi_dbm,
             "lqi": up.lqi,
         });
-        if let Some(fault) = &errand.fault {
+        if let Some(fault) = &upload.fault {
             body["fault"] = fault.clone().into();
         }
         let server = &self.options.server;
@@ -226,7 +226,7 @@ impl Gateway {
         let answer = server.request(Method::POST, &path, Some(up.time_us), Some(&body)).await;
         self.state().waiting -= 1;
         let message = match answer {
-            Ok((status, answer)) => answer_of(&errand, &answer)
+            Ok((status, answer)) => answer_of(&upload, &answer)
                 .ok_or_else(|| format!("{path}: status {status}, no answer for the air: {answer}")),
             Err(why) => Err(why),
         };
@@ -238,8 +238,8 @@ impl Gateway {
                 }
                 let refused =
                     matches!(message, Message::Verdict(v) if v.verdict != VerdictCode::Accepted);
-                self.listens(up.time_us, &errand, refused).await;
-                self.send(up.time_us, errand.src, &message)
+                self.listens(up.time_us, &upload, refused).await;
+                self.send(up.time_us, upload.src, &message)
             }
             Err(why) => {
                 self.state().server_failed(why, Some(up.time_us));
@@ -249,7 +249,7 @@ impl Gateway {
     }
 
     /// Takes a packet apart; `Some` if that calls for the server.
-    fn hear(&self, up: &Up<'_>) -> Option<Errand> {
+    fn hear(&self, up: &Up<'_>) -> Option<Upload> {
         let mut state = self.state();
         if state.loses(self.options.drop_rate) {
             return None;
@@ -271,10 +271,10 @@ impl Gateway {
             state.counts.crc_failed += 1;
             return None;
         }
-        let errand = match Frame::parse_packet(up.packet) {
+        let upload = match Frame::parse_packet(up.packet) {
             Ok(frame) if frame.dst != GATEWAY || !from_node(frame.kind) => return None,
             Ok(frame) => match state.reassembler.push(up.time_us, &frame) {
-                Ok(Progress::Complete(whole)) => Some(Errand {
+                Ok(Progress::Complete(whole)) => Some(Upload {
                     src: whole.src,
                     kind: whole.kind,
                     node_id: node_id_of(&whole.body).or(state.known[usize::from(whole.src)])?,
@@ -286,18 +286,18 @@ impl Gateway {
             },
             Err(e) => state.broken(up.packet, &e.to_string()),
         }?;
-        if errand.fault.is_none() {
-            state.known[usize::from(errand.src)] = Some(errand.node_id);
+        if upload.fault.is_none() {
+            state.known[usize::from(upload.src)] = Some(upload.node_id);
         }
         state.counts.forwarded += 1;
         if !self.options.quiet {
             let fields = json!({
-                "time_us": up.time_us, "node_id": errand.node_id.to_string(),
-                "kind": errand.kind.name(), "rssi_dbm": up.rssi_dbm, "fault": errand.fault,
+                "time_us": up.time_us, "node_id": upload.node_id.to_string(),
+                "kind": upload.kind.name(), "rssi_dbm": up.rssi_dbm, "fault": upload.fault,
             });
             log::info("heard", fields);
         }
-        Some(errand)
+        Some(upload)
     }
 
     /// The frames of a message, one turnaround apart, into the capture and to the radio.
@@ -355,7 +355,7 @@ async fn read_message<'a>(
 
 impl State {
     /// A frame that breaks the rules: the server hears of it if it can be said whose it was.
-    fn broken(&mut self, packet: &[u8], fault: &str) -> Option<Errand> {
+    fn broken(&mut self, packet: &[u8], fault: &str) -> Option<Upload> {
         self.counts.refused += 1;
         log::warn("frame", json!({"why": fault, "packet": hex::encode(packet)}));
         let (_, frame) = packet.split_first()?;
@@ -370,7 +370,7 @@ impl State {
         let node_id = named.or(self.known[usize::from(src)])?;
         let kept = if first { &fragment[..fragment.len().min(56)] } else { &[] };
         let body = Body::copy_of(kept)?;
-        Some(Errand { src, kind, node_id, body, fault: Some(fault.to_owned()) })
+        Some(Upload { src, kind, node_id, body, fault: Some(fault.to_owned()) })
     }
 
     fn server_failed(&mut self, why: String, time_us: Option<u64>) {
@@ -429,8 +429,8 @@ fn node_id_of(body: &[u8]) -> Option<NodeId> {
 }
 
 /// The server's JSON as a message for the air.
-fn answer_of(errand: &Errand, answer: &Value) -> Option<Message> {
-    let node_id = errand.node_id;
+fn answer_of(upload: &Upload, answer: &Value) -> Option<Message> {
+    let node_id = upload.node_id;
     if let Some(code) = answer.get("verdict") {
         let verdict = VerdictCode::from_code(u8::try_from(code.as_u64()?).ok()?)?;
         let reference = u32::try_from(answer["reference"].as_u64()?).ok()?;

@@ -15,7 +15,7 @@ use sunseal_link::message::Body;
 use sunseal_link::pcap::{self, Direction};
 use sunseal_link::{Challenge, GATEWAY, Kind, Message, NodeId, Wake, fragments};
 
-use super::{Errand, Gateway, State, answer_of};
+use super::{Gateway, State, Upload, answer_of};
 use crate::log;
 
 /// Trains for one challenge; then it waits for the node's HELLO.
@@ -143,16 +143,16 @@ impl Ears {
 
 impl Gateway {
     /// After a message that the server has answered: may its sender be called, and is there something to ask it?
-    pub(super) async fn listens(&self, time_us: u64, errand: &Errand, refused: bool) {
+    pub(super) async fn listens(&self, time_us: u64, upload: &Upload, refused: bool) {
         let (can_be_called, is_new) = {
             let mut state = self.state();
             let ears = &mut state.ears;
-            let known = ears.by_address.get(&errand.src).map(|ear| ear.node_id);
-            if refused && errand.kind == Kind::Hello {
-                ears.by_address.remove(&errand.src);
+            let known = ears.by_address.get(&upload.src).map(|ear| ear.node_id);
+            if refused && upload.kind == Kind::Hello {
+                ears.by_address.remove(&upload.src);
             }
-            let can = !refused && ears.hear(time_us, errand.src, errand.kind, &errand.body);
-            (can, known != ears.by_address.get(&errand.src).map(|ear| ear.node_id))
+            let can = !refused && ears.hear(time_us, upload.src, upload.kind, &upload.body);
+            (can, known != ears.by_address.get(&upload.src).map(|ear| ear.node_id))
         };
         if can_be_called {
             if is_new {
@@ -256,9 +256,9 @@ impl Gateway {
         let why = match self.options.server.request(Method::POST, &path, Some(time_us), None).await
         {
             Ok((200 | 404 | 409, answer)) => {
-                let errand =
-                    Errand { src, kind: Kind::Wake, node_id, body: Body::new(), fault: None };
-                return match answer_of(&errand, &answer) {
+                let upload =
+                    Upload { src, kind: Kind::Wake, node_id, body: Body::new(), fault: None };
+                return match answer_of(&upload, &answer) {
                     Some(Message::Challenge(challenge)) => Some(challenge),
                     _ => None,
                 };
