@@ -13,9 +13,9 @@ VERSIONS = dict.fromkeys(
     "bench boards calls challenge constant-time constant-time-matrix coupon-analyze coupon-breakeven coupon-leakage "
     "coupon-metrics coupon-noise coupon-randomness coupon-rate coupon-recovery curve demo doctor error events fleet "
     "gaps gateways hdl-energy hdl-size inject least-capacitor lifetime measure new node node-import nodes "
-    "part-check part-fit part-new parts plan profile queue reproduce run run-network run-supply send simulate size sweep "
-    "sweep-sobol trace-capacitor trace-capacitor-virtual trace-compare trace-energy trace-harvest trace-import tune "
-    "war workloads".split(),
+    "part-check part-fit part-new parts plan profile queue reproduce run run-network run-supply send simulate size "
+    "sweep sweep-sobol trace-capacitor trace-capacitor-virtual trace-compare trace-energy trace-harvest trace-import "
+    "tune war workloads".split(),
     1,
 )
 """Each output's version, by its name."""
