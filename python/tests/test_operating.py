@@ -199,6 +199,8 @@ def test_lists_from_the_command_line(sunseal: Cli, tmp_path: Path, monkeypatch: 
         kinds = [e["kind"] for e in json.loads(sunseal("node", "events", node, "--json", *to).out)]
         assert kinds == ["challenge-queued", "changed", "opened"]
         assert "first start" in sunseal("gateway", "list", *to).out
+        wrong = sunseal("gateway", "list", "--colour")
+        assert wrong.status == 2 and "no such option: --colour" in wrong.err, wrong.err
         assert json.loads(sunseal("gateway", "list", "--json", *to).out)[0]["backlog"] is None
         refused = sunseal("node", "list", "--state", "lost", *to)
         assert refused.status == 2 and "state is open, enrolled, revoked" in refused.err

@@ -22,7 +22,7 @@ def gateway_command(ctx: typer.Context) -> None:
     if ctx.args[:1] == ["list"]:
         from sunseal.cli.lists import gateway_list
 
-        gateway_list(ctx.args[1:], prog_name="sunseal gateway list")
+        gateway_list(ctx.args[1:], prog_name="sunseal gateway list", standalone_mode=False)
         return
     _exec_server("gateway", ctx.args)
 
