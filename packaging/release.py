@@ -29,7 +29,7 @@ import front
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 JUDGES, CITATION = BUILT / "judges", BUILT / "citation"
-"""Others' tools, which `make test-python` and `make release-check` install beside the environment (packaging/judges.txt, citation.txt)."""
+"""Others' tools, which `make test-python` and `make release-check` install (packaging/judges.txt, citation.txt)."""
 HOLDERS = {
     "Cargo.toml": r'(?<=^version = ")[^"]+',
     "CITATION.cff": r"(?<=^version: ).+$",
