@@ -161,7 +161,7 @@ test-library: all all-boards tools ## Hold the cryptographic library to known an
 	$(BIN)/python -m pytest -q -n $(JOBS) firmware/tests
 	$(BIN)/python tests/mutants.py sample
 
-test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.
+test-python: all all-boards tools $(STAMPS)/judges ## Test the command line, the report in a real browser, and what crosses languages.
 	$(WITH_TOOLS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal python/tests tests
 
 # Compiled where they are asked for, with libraries that not every machine has: neither in .venv nor in `make test`.
@@ -183,11 +183,10 @@ release: all all-boards ## The same with the engine optimised by a profile of tr
 
 # Others' tools that judge a release lie beside .venv, as Sphinx does; those of CITATION.cff want older libraries than the rest.
 JUDGED = $(CARGO_TARGET_DIR)/released
-release-check: all all-boards $(STAMPS)/judges ## Hold version, changelog, citation and a wheel to what a release asks, and run it where nothing else is: twenty minutes.
+release-check: all all-boards tools $(STAMPS)/judges ## Hold version, changelog, citation and a wheel to what a release asks, and run it where nothing else is: twenty minutes.
 	@rm -rf $(JUDGED)
 	$(BIN)/python packaging/wheel --out $(JUDGED)
 	$(BIN)/python packaging/release.py check $(JUDGED)/sunseal-*.whl
-	$(GET) --for matrix
 	SUNSEAL_WHEEL=$$(echo $(JUDGED)/sunseal-*.whl) SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q tests/test_changelog.py tests/test_release.py tests/test_wheel.py
 
 $(STAMPS)/judges: $(STAMPS)/venv packaging/judges.txt packaging/citation.txt

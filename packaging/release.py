@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import email
 import json
+import os
 import re
 import subprocess
 import sys
@@ -26,8 +27,9 @@ import components
 import front
 
 ROOT = Path(__file__).resolve().parent.parent
-JUDGES, CITATION = ROOT / "target" / "judges", ROOT / "target" / "citation"
-"""Others' tools, which `make release-check` installs beside the environment (packaging/judges.txt, citation.txt)."""
+BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+JUDGES, CITATION = BUILT / "judges", BUILT / "citation"
+"""Others' tools, which `make test-python` and `make release-check` install (packaging/judges.txt, citation.txt)."""
 HOLDERS = {
     "Cargo.toml": r'(?<=^version = ")[^"]+',
     "CITATION.cff": r"(?<=^version: ).+$",

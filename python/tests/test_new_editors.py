@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from sunseal.catalog import boards
 from sunseal.kit.doctor import DEBUGGERS, find_tool, tool_folders
 
 BOARDS = ["msp430fr5994-launchpad", "micaz", "nucleo-l476rg"]
-JUDGES = boards.home() / "target" / "judges"
+JUDGES = Path(os.environ.get("CARGO_TARGET_DIR") or boards.home() / "target") / "judges"
 
 
 @pytest.fixture(params=BOARDS)
@@ -63,9 +64,8 @@ def test_a_debugger_meets_the_task_that_serves_it(project: tuple[str, Path]) -> 
     board, folder = project
     architecture = boards.architecture(str(boards.board(board)["device"]))
     gdb = find_tool(DEBUGGERS[architecture], tool_folders())
-    if gdb is None and architecture == "msp430":
-        pytest.skip("msp430-elf-gdb, which `make debugger` builds in seven minutes")
-    require(gdb is not None, DEBUGGERS[architecture])
+    # The MSP430's is built in seven minutes by `make debugger`: without it, what is printed is held to the task alone.
+    require(gdb is not None or architecture == "msp430", DEBUGGERS[architecture])
     done = subprocess.run(
         ["make", "-s", f"SUNSEAL={sys.executable} -m sunseal"], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -78,11 +78,12 @@ def test_a_debugger_meets_the_task_that_serves_it(project: tuple[str, Path]) -> 
         line = p.stderr.readline()
         assert re.search(watched, line), line
         address = re.findall(r"127\.0\.0\.1:\d+", line)[0]
-        steps = [f"target remote {address}", "break main", "continue", "info symbol $pc", "kill"]
-        command = [str(gdb), "-q", "-batch", "build/node.elf", *(word for step in steps for word in ("-ex", step))]
-        told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+        if gdb is not None:
+            steps = [f"target remote {address}", "break main", "continue", "info symbol $pc", "kill"]
+            command = [str(gdb), "-q", "-batch", "build/node.elf", *(word for step in steps for word in ("-ex", step))]
+            told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+            assert "main" in told.stdout.splitlines()[-2:][0] + told.stdout.splitlines()[-1], told.stdout + told.stderr
         p.terminate()
-    assert "main" in told.stdout.splitlines()[-2:][0] + told.stdout.splitlines()[-1], told.stdout + told.stderr
     error = subprocess.run(
         [sys.executable, "-m", "sunseal", "gdb", "nothing.elf", "--board", board],
         cwd=folder, capture_output=True, text=True, check=False,
@@ -93,8 +94,7 @@ def test_a_debugger_meets_the_task_that_serves_it(project: tuple[str, Path]) -> 
 
 def test_the_workflow_is_what_github_takes(project: tuple[str, Path]) -> None:
     """By the schema of workflows that check-jsonschema brings (packaging/judges.txt)."""
-    if not JUDGES.is_dir():
-        pytest.skip("`make release-check` installs what judges a workflow")
+    require(JUDGES.is_dir(), "what judges a workflow (`make test-python` installs it)")
     _, folder = project
     workflow = folder / ".github" / "workflows" / "test.yml"
     run = f"import sys; sys.path.insert(0, {str(JUDGES)!r}); from check_jsonschema import main; main()"
