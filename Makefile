@@ -80,7 +80,7 @@ all-boards: ## Build the firmware of every board; fetches GCC for the AVR as wel
 	$(if $(BUILT),,$(MAKE) $(SILENT) -j$(JOBS) -C firmware all-boards)
 
 tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium, GCC's torture tests, proofs.
-	$(if $(BUILT),,for group in tests consumers torture proofs spin; do $(GET) --for $$group || exit 1; done)
+	$(if $(BUILT),,for group in tests consumers torture proofs spin viewers; do $(GET) --for $$group || exit 1; done)
 
 # Compiling the crates' tests leaves a core idle now and then, which what needs no compiler of Rust fills. BUILT tells the
 # targets below that all is built: to look costs ten seconds each time.

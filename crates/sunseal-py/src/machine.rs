@@ -18,7 +18,7 @@ use sunseal_mcu::leakage::{Leakage, Model};
 use sunseal_mcu::offline::Offline;
 use sunseal_mcu::profile::StackWatch;
 use sunseal_mcu::taint::Taint;
-use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
+use sunseal_mcu::vcd::{Dump, Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, UartByte, Until, heard};
 use sunseal_node::inject::{self, Footprint};
@@ -57,7 +57,7 @@ pub struct Machine {
     /// Devices of Python on its serial buses, by name, and what they have raised.
     devices: Mutex<Vec<(String, Raised)>>,
     /// Waveform that every run is written to, if one is.
-    dump: Mutex<Option<Recorder<BufWriter<File>>>>,
+    dump: Mutex<Option<(String, Recorder)>>,
     /// Footprint of the run since a reboot, if that is followed.
     footprint: Mutex<Option<Footprint>>,
 }
@@ -194,26 +194,29 @@ impl Machine {
                     None => machine.run(until, &mut Silent),
                     Some(footprint) => machine.run(until, footprint),
                 }),
-                Some(recorder) => recorder.run(machine, until, &mut Silent).map_err(refuse),
+                Some((_, recorder)) => recorder.run(machine, until, &mut Silent).map_err(refuse),
             })
         })
     }
 
-    /// Has all that `run` does from now on written as a value change dump of pins and components' states.
-    fn record(&self, path: &str, pins: Vec<String>) -> PyResult<()> {
+    /// Has all that `run` does from now on taken down for a waveform in a file: these pins, or all that move, and
+    /// components' states.
+    fn record(&self, path: &str, pins: Vec<String>, states: bool, exact: bool) -> PyResult<()> {
         let named = |pin: &String| self.lock().device().pin(pin).map_err(refuse);
         let pins = pins.iter().map(named).collect::<PyResult<_>>()?;
-        let probes = Probes { states: true, pins, ..Probes::default() };
-        let out = BufWriter::new(File::create(path).map_err(refuse_at(path))?);
-        let recorder = Recorder::new(out, &self.lock(), probes).map_err(refuse_at(path))?;
-        *self.dump.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder);
+        let probes = Probes { states, pins, exact, ..Probes::default() };
+        let recorder = Recorder::new(&self.lock(), probes).map_err(refuse_at(path))?;
+        *self.dump.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((path.to_owned(), recorder));
         Ok(())
     }
 
-    /// Ends the dump of a run.
-    fn recorded(&self) -> PyResult<()> {
+    /// Ends the waveform of a run and writes it, as FST or VCD; says the states' names by their numbers.
+    fn recorded(&self, fst: bool) -> PyResult<Vec<String>> {
         let recorder = self.dump.lock().unwrap_or_else(PoisonError::into_inner).take();
-        recorder.map_or(Ok(()), |r| r.finish(&self.lock()).map_err(refuse))
+        let Some((path, recorder)) = recorder else { return Ok(Vec::new()) };
+        let dump = recorder.finish(&self.lock()).map_err(refuse_at(&path))?;
+        written(&dump, &path, fst)
     }
 
     /// Runs to one of the instructions at `pc` and says the lowest stack pointer on the way, and in a sentence where the
@@ -440,14 +443,17 @@ impl Machine {
         })
     }
 
-    /// Runs and writes a value change dump of pins, states and symbols to `path`, driving pins from the
-    /// signals of another dump (signal, pin) if one is named.
-    #[pyo3(signature = (path, pins, states, symbols, stimulus, signals, cycles, time_ps, pc, pin))]
+    /// Runs and writes a waveform of pins (or all that move), states and symbols to `path`, as FST or VCD, driving
+    /// pins from the signals of another dump (signal, pin) if one is named. Says the states' names by their numbers,
+    /// too. What ran before a fault is written.
+    #[pyo3(signature = (path, fst, exact, pins, states, symbols, stimulus, signals, cycles, time_ps, pc, pin))]
     #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
     fn waveform(
         &self,
         py: Python<'_>,
         path: &str,
+        fst: bool,
+        exact: bool,
         pins: Vec<String>,
         states: bool,
         symbols: Vec<String>,
@@ -457,9 +463,9 @@ impl Machine {
         time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
-    ) -> PyResult<Ended> {
+    ) -> PyResult<(Ended, Vec<String>)> {
         let goal = self.goal(cycles, time_ps, pc, pin)?;
-        let mut probes = Probes { states, ..Probes::default() };
+        let mut probes = Probes { states, exact, ..Probes::default() };
         for pin in pins {
             probes.pins.push(self.lock().device().pin(&pin).map_err(refuse)?);
         }
@@ -480,16 +486,16 @@ impl Machine {
             }
         };
         py.detach(|| {
-            let out = BufWriter::new(File::create(path).map_err(refuse_at(path))?);
             let mut machine = self.lock();
-            let mut recorder = Recorder::new(out, &machine, probes).map_err(refuse_at(path))?;
+            let mut recorder = Recorder::new(&machine, probes).map_err(refuse_at(path))?;
             let ended = self.slices(&mut machine, &goal, |machine, until| {
                 stimulus
                     .run_recorded(machine, until, &mut Silent, &mut recorder)
                     .map_err(refuse_at(path))
-            })?;
-            recorder.finish(&machine).map_err(refuse_at(path))?;
-            Ok(ended)
+            });
+            let dump = recorder.finish(&machine).map_err(refuse_at(path))?;
+            let states = written(&dump, path, fst)?;
+            Ok((ended?, states))
         })
     }
 
@@ -812,4 +818,12 @@ impl Machine {
         };
         Ok(View::new(slf, at, len))
     }
+}
+
+/// Writes a waveform into a file and says the states' names by their numbers.
+fn written(dump: &Dump, path: &str, fst: bool) -> PyResult<Vec<String>> {
+    let out = BufWriter::new(File::create(path).map_err(refuse_at(path))?);
+    let done = if fst { dump.write_fst(out) } else { dump.write_vcd(out) };
+    done.map_err(refuse_at(path))?;
+    Ok(dump.states().to_vec())
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Waveforms: what pins, components and variables did, as a value change dump; and such a dump as stimulus.
 
-use std::io::{self, BufRead, Write};
+mod dump;
 
-use ::vcd::{Command, IdCode, Parser, Value, VarType, Writer};
+use std::io::{self, BufRead};
+
+use ::vcd::{Command, IdCode, Parser, Value};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Width};
 
-use crate::{Elf, Machine, MachineError, Pin, Stop, Until};
+pub use self::dump::Dump;
+use self::dump::{Scope, Signal};
+use crate::{Elf, Machine, MachineError, PORT_J, Pin, Stop, Until};
 
 /// A variable in memory, or a peripheral's register as the CPU writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +26,12 @@ pub struct Variable {
 /// What is dumped.
 #[derive(Clone, Debug, Default)]
 pub struct Probes {
-    /// Pins, whoever drives them.
+    /// Pins, whoever drives them; none for all that move.
     pub pins: Vec<Pin>,
-    /// Every component's state, as text, and what parts tell of their inside.
+    /// Every component's state, as a number with a name, and what parts tell of their inside.
     pub states: bool,
+    /// Picoseconds, and not the coarsest time that keeps each two changes of a signal apart.
+    pub exact: bool,
     /// Variables: each store by the CPU in its cycle, what else changes them at the next stop.
     pub variables: Vec<Variable>,
 }
@@ -156,105 +162,79 @@ impl<O: Observer> Observer for Stores<'_, O> {
 
 /// A change of one signal.
 enum Change {
-    Pin(usize, bool),
-    Variable(usize, u64),
+    Number(usize, u64),
     State(usize, String),
-    Inside(usize, u64),
 }
 
-/// Writes a dump while a machine runs.
-pub struct Recorder<W: Write> {
-    out: Writer<W>,
+/// Takes down what changes while a machine runs.
+pub struct Recorder {
+    dump: Dump,
     probes: Probes,
-    pins: Vec<(IdCode, bool)>,
-    variables: Vec<(IdCode, Option<u64>)>,
-    /// Component, signal, state.
-    states: Vec<(String, IdCode, String)>,
-    /// Of parts: which part, signal, width, value; and where each part's begin.
-    inside: Vec<(IdCode, u32, u64)>,
+    /// Numbers of the first signal of each kind.
+    first_pin: usize,
+    first_state: usize,
+    first_variable: usize,
+    components: Vec<String>,
+    /// Of parts: where each part's signals begin.
     inside_of: Vec<usize>,
-    /// Length of the pin log that is written.
+    /// Length of the pin log that is taken down.
     log: usize,
-    last_ps: Option<u128>,
 }
 
-impl<W: Write> Recorder<W> {
-    /// Writes the head of the dump and every signal's value now.
+impl Recorder {
+    /// Begins with every signal's value now.
     ///
     /// # Errors
-    /// If `out` does not take it.
-    pub fn new(out: W, machine: &Machine, probes: Probes) -> Result<Self, VcdError> {
-        let mut out = Writer::new(out);
-        out.version(concat!("Sunseal ", env!("CARGO_PKG_VERSION")))?;
-        out.timescale(1, ::vcd::TimescaleUnit::PS)?;
-        out.add_module(&word(&machine.device().name))?;
-        let mut pins = Vec::new();
-        if !probes.pins.is_empty() {
-            out.add_module("pins")?;
-            for &pin in &probes.pins {
-                pins.push((out.add_wire(1, &pin.to_string())?, machine.pin(pin)));
-            }
-            out.upscope()?;
+    /// If the machine has run for longer than a dump holds.
+    pub fn new(machine: &Machine, mut probes: Probes) -> Result<Self, VcdError> {
+        let mut dump = Dump::new(&machine.device().name, machine.time(), probes.exact)?;
+        let optional = probes.pins.is_empty();
+        if optional {
+            probes.pins = pins(machine);
         }
-        let mut states = Vec::new();
-        if probes.states {
-            out.add_module("states")?;
-            for (component, state) in machine.states() {
-                let id = out.add_var(VarType::String, 1, &word(component), None)?;
-                states.push((component.to_owned(), id, state.to_owned()));
-            }
-            out.upscope()?;
+        let first_pin = 0;
+        for &pin in &probes.pins {
+            let level = Some(u64::from(machine.pin(pin)));
+            let mut signal = Signal::new(Scope::Pins, &pin.to_string(), 1, level);
+            signal.optional = optional;
+            dump.add(signal);
         }
-        let mut variables = Vec::new();
-        if !probes.variables.is_empty() {
-            out.add_module("variables")?;
-            for v in &probes.variables {
-                let id = out.add_var(VarType::Reg, 8 * v.bytes, &word(&v.name), None)?;
-                variables.push((id, value_of(machine, v)));
-            }
-            out.upscope()?;
+        let (first_state, mut components) = (dump.signals.len(), Vec::new());
+        for (component, state) in machine.states().into_iter().filter(|_| probes.states) {
+            let value = Some(dump.state(state));
+            dump.add(Signal::new(Scope::States, component, 1, value));
+            components.push(component.to_owned());
         }
-        out.upscope()?;
-        let (mut inside, mut inside_of) = (Vec::new(), Vec::new());
+        let first_variable = dump.signals.len();
+        for v in &probes.variables {
+            let value = value_of(machine, v);
+            dump.add(Signal::new(Scope::Variables, &v.name, 8 * v.bytes, value));
+        }
+        let mut inside_of = Vec::new();
         for (name, part) in machine.parts().filter(|_| probes.states) {
-            inside_of.push(inside.len());
-            let signals = part.signals();
-            if signals.is_empty() {
-                continue;
+            inside_of.push(dump.signals.len());
+            for s in part.signals() {
+                let value = Some(low_bits(s.value, s.bits));
+                dump.add(Signal::new(Scope::Part(name.to_owned()), &s.name, s.bits, value));
             }
-            out.add_module(&word(name))?;
-            for s in signals {
-                let id = out.add_var(VarType::Reg, s.bits, &word(&s.name), None)?;
-                inside.push((id, s.bits, s.value));
-            }
-            out.upscope()?;
         }
-        out.enddefinitions()?;
         let log = machine.pin_log().len();
-        let mut recorder =
-            Self { out, probes, pins, variables, states, inside, inside_of, log, last_ps: None };
-        recorder.stamp(machine.time())?;
-        recorder.out.begin(::vcd::SimulationCommand::Dumpvars)?;
-        for &(id, level) in &recorder.pins {
-            recorder.out.change_scalar(id, level)?;
-        }
-        for (_, id, state) in &recorder.states {
-            recorder.out.change_string(*id, &word(state))?;
-        }
-        for (v, &(id, value)) in recorder.probes.variables.iter().zip(&recorder.variables) {
-            recorder.out.change_vector(id, bits(value, v.bytes))?;
-        }
-        for &(id, width, value) in &recorder.inside {
-            recorder.out.change_vector(id, low_bits(value, width))?;
-        }
-        recorder.out.end()?;
-        Ok(recorder)
+        Ok(Self {
+            dump,
+            probes,
+            first_pin,
+            first_state,
+            first_variable,
+            components,
+            inside_of,
+            log,
+        })
     }
 
-    /// As [`Machine::run`], writing what changes.
+    /// As [`Machine::run`], taking down what changes.
     ///
     /// # Errors
-    /// If the dump does not take it.
+    /// If it has become longer than a dump holds.
     pub fn run<O: Observer>(
         &mut self,
         machine: &mut Machine,
@@ -281,12 +261,14 @@ impl<W: Write> Recorder<W> {
                 from_ps + part.checked_div(u128::from(to - from)).unwrap_or(0)
             };
             let mut changes = Vec::new();
-            let mut values: Vec<Option<u64>> = self.variables.iter().map(|v| v.1).collect();
+            let known = &self.dump.signals[self.first_variable..];
+            let count = self.probes.variables.len();
+            let mut values: Vec<Option<u64>> = known[..count].iter().map(|s| s.value).collect();
             for s in stores {
                 let i = s.variable;
                 let value = merged(values[i].unwrap_or(0), &self.probes.variables[i], &s);
                 if values[i].replace(value) != Some(value) {
-                    changes.push((time(s.at), Change::Variable(i, value)));
+                    changes.push((time(s.at), Change::Number(self.first_variable + i, value)));
                 }
             }
             self.poll(machine, changes)?;
@@ -296,113 +278,76 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Writes everything that is different now: call it behind a change from outside, too.
+    /// Takes down everything that is different now: call it behind a change from outside, too.
     fn poll(&mut self, machine: &Machine, stores: Vec<(u128, Change)>) -> Result<(), VcdError> {
         let mut changes = stores;
         let log = machine.pin_log();
         for edge in &log[self.log.min(log.len())..] {
             if let Some(i) = self.probes.pins.iter().position(|p| *p == edge.pin) {
-                changes.push((edge.time_ps, Change::Pin(i, edge.level)));
+                let change = Change::Number(self.first_pin + i, u64::from(edge.level));
+                changes.push((edge.time_ps, change));
             }
         }
         self.log = log.len();
         for ((_, part), first) in machine.parts().zip(&self.inside_of) {
             let told = part.changes(machine.time()).into_iter();
-            changes.extend(told.map(|(at, i, value)| (at.0, Change::Inside(first + i, value))));
+            changes.extend(told.map(|(at, i, value)| {
+                let bits = self.dump.signals[first + i].bits;
+                (at.0, Change::Number(first + i, low_bits(value, bits)))
+            }));
         }
         changes.sort_by_key(|c| c.0);
         let now = machine.time().0;
         for (i, &pin) in self.probes.pins.iter().enumerate() {
-            changes.push((now, Change::Pin(i, machine.pin(pin))));
+            let level = u64::from(machine.pin(pin));
+            changes.push((now, Change::Number(self.first_pin + i, level)));
         }
         for (i, v) in self.probes.variables.iter().enumerate() {
             if let Some(value) = value_of(machine, v) {
-                changes.push((now, Change::Variable(i, value)));
+                changes.push((now, Change::Number(self.first_variable + i, value)));
             }
         }
         if self.probes.states {
             let states = machine.states();
-            for (i, (component, ..)) in self.states.iter().enumerate() {
+            for (i, component) in self.components.iter().enumerate() {
                 if let Some((_, state)) = states.iter().find(|(c, _)| c == component) {
-                    changes.push((now, Change::State(i, (*state).to_owned())));
+                    changes.push((now, Change::State(self.first_state + i, (*state).to_owned())));
                 }
             }
         }
         for (time_ps, change) in changes {
-            self.write(time_ps, change)?;
+            match change {
+                Change::Number(i, value) => self.dump.change(Picos(time_ps), i, value)?,
+                Change::State(i, state) => {
+                    let value = self.dump.state(&state);
+                    self.dump.change(Picos(time_ps), i, value)?;
+                }
+            }
         }
         Ok(())
     }
 
-    fn write(&mut self, time_ps: u128, change: Change) -> Result<(), VcdError> {
-        match change {
-            Change::Pin(i, level) if self.pins[i].1 != level => {
-                self.stamp(Picos(time_ps))?;
-                self.pins[i].1 = level;
-                self.out.change_scalar(self.pins[i].0, level)?;
-            }
-            Change::Variable(i, value) if self.variables[i].1 != Some(value) => {
-                self.stamp(Picos(time_ps))?;
-                self.variables[i].1 = Some(value);
-                let bytes = self.probes.variables[i].bytes;
-                self.out.change_vector(self.variables[i].0, bits(Some(value), bytes))?;
-            }
-            Change::State(i, state) if self.states[i].2 != state => {
-                self.stamp(Picos(time_ps))?;
-                self.out.change_string(self.states[i].1, &word(&state))?;
-                self.states[i].2 = state;
-            }
-            Change::Inside(i, value) if self.inside[i].2 != value => {
-                self.stamp(Picos(time_ps))?;
-                self.inside[i].2 = value;
-                self.out.change_vector(self.inside[i].0, low_bits(value, self.inside[i].1))?;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn stamp(&mut self, time: Picos) -> io::Result<()> {
-        // A change that is noticed late is written where the dump has come to.
-        let time = self.last_ps.map_or(time.0, |last| last.max(time.0));
-        if self.last_ps.replace(time) != Some(time) {
-            let Ok(time) = u64::try_from(time) else {
-                return Err(io::Error::other(
-                    "a waveform in picoseconds holds 213 days; stop it before",
-                ));
-            };
-            self.out.timestamp(time)?;
-        }
-        Ok(())
-    }
-
-    /// Writes the last time and hands back what it wrote to.
+    /// Ends with the machine as it stands; the dump is to be written.
     ///
     /// # Errors
-    /// If it does not take that.
-    pub fn finish(mut self, machine: &Machine) -> Result<(), VcdError> {
+    /// If it has become longer than a dump holds.
+    pub fn finish(mut self, machine: &Machine) -> Result<Dump, VcdError> {
         self.poll(machine, Vec::new())?;
-        self.stamp(machine.time())?;
-        self.out.flush()?;
-        Ok(())
+        self.dump.ends(machine.time())?;
+        Ok(self.dump)
     }
 }
 
-/// Names and values of a dump end at white space.
-fn word(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-    if text.is_empty() { "_".to_owned() } else { text }
+/// All pins of a device.
+fn pins(machine: &Machine) -> Vec<Pin> {
+    let numbered = (1..=PORT_J).flat_map(|port| (0..8).map(move |bit| Pin::new(port, bit)));
+    let lettered = (b'A'..=b'Z').flat_map(|port| (0..16).map(move |bit| Pin::new(port, bit)));
+    let each = numbered.chain(lettered);
+    each.filter(|pin| machine.device().pin(&pin.to_string()).is_ok()).collect()
 }
 
-fn bits(value: Option<u64>, bytes: u32) -> impl Iterator<Item = Value> {
-    (0..8 * bytes).rev().map(move |i| match value {
-        Some(value) => Value::from(value >> i & 1 != 0),
-        None => Value::X,
-    })
-}
-
-fn low_bits(value: u64, width: u32) -> impl Iterator<Item = Value> {
-    (0..width).rev().map(move |i| Value::from(value >> i & 1 != 0))
+fn low_bits(value: u64, width: u32) -> u64 {
+    if width >= 64 { value } else { value & ((1 << width) - 1) }
 }
 
 fn value_of(machine: &Machine, v: &Variable) -> Option<u64> {
@@ -503,12 +448,12 @@ impl Stimulus {
     ///
     /// # Errors
     /// If the dump does not take it.
-    pub fn run_recorded<O: Observer, W: Write>(
+    pub fn run_recorded<O: Observer>(
         &mut self,
         machine: &mut Machine,
         until: &Until,
         observer: &mut O,
-        recorder: &mut Recorder<W>,
+        recorder: &mut Recorder,
     ) -> Result<Stop, VcdError> {
         self.steps(machine, until, |machine, until| recorder.run(machine, until, observer))
     }

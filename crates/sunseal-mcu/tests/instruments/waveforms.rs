@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Waveforms: what is written is what happened, and drives another run to the same end.
 
-use sunseal_mcu::vcd::{Probes, Recorder, Stimulus, Variable, VcdError};
+use sunseal_mcu::vcd::{Dump, Probes, Recorder, Stimulus, Variable, VcdError};
 use sunseal_mcu::{Device, Machine, Pin, Stop, Until};
 use sunseal_trace::{Picos, Silent};
 
@@ -42,21 +42,42 @@ fn p2_0() -> Pin {
 }
 
 fn probes() -> Probes {
-    let mut probes = Probes { pins: vec!["P1.0".parse().unwrap(), p2_0()], ..Probes::default() };
+    let pins = vec!["P1.0".parse().unwrap(), p2_0()];
+    let mut probes = Probes { pins, exact: true, ..Probes::default() };
     probes.variable(Variable { name: "count".to_owned(), addr: COUNT, bytes: 2 }).unwrap();
     probes
 }
 
 /// Runs for a millisecond under a stimulus; the dump and the count.
-fn run(mut stimulus: Stimulus, probes: Probes) -> (String, Vec<u8>) {
+fn run(stimulus: Stimulus, probes: Probes) -> (String, Vec<u8>) {
+    let (dump, count) = recorded(stimulus, probes);
+    (text(&dump), count)
+}
+
+fn recorded(mut stimulus: Stimulus, probes: Probes) -> (Dump, Vec<u8>) {
     let mut m = machine();
-    let mut dump = Vec::new();
-    let mut recorder = Recorder::new(&mut dump, &m, probes).unwrap();
+    let mut recorder = Recorder::new(&m, probes).unwrap();
     let until = Until::time(Picos(1_000_000_000));
     let stop = stimulus.run_recorded(&mut m, &until, &mut Silent, &mut recorder).unwrap();
     assert_eq!(stop, Stop::Time);
-    recorder.finish(&m).unwrap();
-    (String::from_utf8(dump).unwrap(), m.read_mem(COUNT, 2).unwrap().to_vec())
+    (recorder.finish(&m).unwrap(), m.read_mem(COUNT, 2).unwrap().to_vec())
+}
+
+fn text(dump: &Dump) -> String {
+    let mut written = Vec::new();
+    dump.write_vcd(&mut written).unwrap();
+    String::from_utf8(written).unwrap()
+}
+
+/// Ticks of a dump, and how many picoseconds one has.
+fn ticks(dump: &str) -> (Vec<u64>, u64) {
+    let scale = dump.split("$timescale").nth(1).unwrap().split("$end").next().unwrap().trim();
+    let (number, unit) = scale.split_once(' ').unwrap();
+    let units = ["ps", "ns", "us", "ms", "s"];
+    let power = units.iter().position(|u| *u == unit).unwrap() as u32;
+    let tick = number.parse::<u64>().unwrap() * 1000u64.pow(power);
+    let times = dump.lines().filter_map(|l| l.strip_prefix('#'));
+    (times.map(|t| t.parse().unwrap()).collect(), tick)
 }
 
 fn by_hand() -> Stimulus {
@@ -95,15 +116,45 @@ fn a_written_dump_drives_another_run_to_the_same_end() {
 }
 
 #[test]
-fn states_are_text_and_operating_points_do_not_bend_times() {
+fn states_are_numbers_with_names_and_operating_points_do_not_bend_times() {
     let mut probes = probes();
     probes.states = true;
-    let (dump, _) = run(by_hand(), probes);
-    assert!(dump.contains("$var string 1 "), "{dump}");
-    assert!(dump.lines().any(|l| l.starts_with("sactive")), "{dump}");
-    let times: Vec<u64> =
-        dump.lines().filter_map(|l| l.strip_prefix('#')).map(|t| t.parse().unwrap()).collect();
+    let (dump, _) = recorded(by_hand(), probes);
+    let written = text(&dump);
+    assert!(!written.contains("$var string"), "{written}");
+    let active = dump.states().iter().position(|s| s.starts_with("active")).unwrap();
+    assert!(written.contains(&format!("{active} active")), "{written}");
+    let (times, tick) = ticks(&written);
     assert!(times.is_sorted() && times.last() >= Some(&1_000_000_000), "{times:?}");
+    assert_eq!(tick, 1);
+}
+
+#[test]
+fn a_tick_is_as_coarse_as_edges_allow_and_only_pins_that_move_are_written() {
+    let moved = Probes { states: false, ..Probes::default() };
+    let (dump, _) = run(by_hand(), moved);
+    let named: Vec<&str> = dump
+        .lines()
+        .filter(|l| l.starts_with("$var"))
+        .map(|l| l.split(' ').nth(4).unwrap())
+        .collect();
+    assert_eq!(named, ["P1.0", "P2.0"], "{dump}");
+    let (times, tick) = ticks(&dump);
+    // The shortest pulse has a microsecond.
+    assert_eq!(tick, 1_000_000, "{dump}");
+    assert!(times.windows(2).all(|t| t[0] < t[1]), "{times:?}");
+    let edges = Stimulus::read(dump.as_bytes(), &[("P2.0", p2_0())]).unwrap();
+    assert_eq!(run(edges, probes()).1, run(by_hand(), probes()).1);
+}
+
+#[test]
+fn an_fst_has_the_dumps_head() {
+    let (dump, _) = recorded(by_hand(), Probes { states: true, ..probes() });
+    let mut out = std::io::Cursor::new(Vec::new());
+    dump.write_fst(&mut out).unwrap();
+    let out = out.into_inner();
+    assert_eq!(out[0], 0, "the first block is the header");
+    assert_eq!(u64::from_be_bytes(out[1..9].try_into().unwrap()), 329);
 }
 
 #[test]

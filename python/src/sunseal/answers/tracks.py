@@ -15,7 +15,7 @@ PACKET = 1
 TIMESTAMP, SEQUENCE, EVENT, FLAGS, DESCRIPTOR = 8, 10, 11, 13, 60
 CLEARED = 1
 """Flag of a sequence's first packet: nothing came before it."""
-BEGIN, END, COUNTER = 1, 2, 4
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
 
 class Tracks:
@@ -54,6 +54,11 @@ class Tracks:
     def end(self, track: int, at_ns: int) -> None:
         """End the innermost slice of a track."""
         self._packet(pb.number(TIMESTAMP, at_ns), pb.message(EVENT, pb.number(9, END), pb.number(11, track)))
+
+    def instant(self, track: int, at_ns: int, name: str) -> None:
+        """Mark a moment."""
+        event = pb.message(EVENT, pb.number(9, INSTANT), pb.number(11, track), pb.text(23, name))
+        self._packet(pb.number(TIMESTAMP, at_ns), event)
 
     def value(self, track: int, at_ns: int, value: float) -> None:
         """Say what a counter's value is from a time on."""

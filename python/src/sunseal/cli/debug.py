@@ -14,6 +14,7 @@ from sunseal.catalog import boards, units
 from sunseal.cli.console import err, out, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
+from sunseal.machine.waveforms import ENDINGS
 from sunseal.requests.asking import ADC, BOARD, FOR, IMAGE, UNTIL, VARIANT, asked, request
 
 if TYPE_CHECKING:
@@ -44,9 +45,13 @@ class Recorded:
         Path,
         metavar="FILE.elf|WORKLOAD",
     )
-    vcd: Path = asked("--out", "The value change dump to write.", Path, called="vcd")
+    vcd: Path = asked("--out", "The waveform to write, .vcd or .fst.", Path, called="vcd")
     board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
-    pin: Sequence[str] = asked("--pin", "Pin to record, such as P1.0. Repeatable.", list[str], default=())
+    pin: Sequence[str] = asked(
+        "--pin", "Pin to record, such as P1.0; else all that move. Repeatable.", list[str], default=()
+    )
+    logic_only: bool = asked("--logic-only", "Pins alone, without components' states.", bool, default=False)
+    exact: bool = asked("--exact", "Ticks of a picosecond, not as coarse as edges allow.", bool, default=False)
     symbol: Sequence[str] = asked("--symbol", "Variable to record. Repeatable.", list[str], default=())
     stimulus: Path | None = asked("--stimulus", "A dump whose signals drive pins.", Path, default=None)
     drive: Sequence[str] = asked("--drive", "SIGNAL=PIN of the stimulus. Repeatable.", list[str], default=())
@@ -58,8 +63,11 @@ class Recorded:
 
 @spread
 def waveform_command(asked: Recorded) -> None:
-    """Record pins, states and variables as a value change dump (VCD), for any waveform viewer."""
-    writable(asked.vcd, (".vcd",))
+    """Record pins, states and variables as a waveform (VCD or FST), for any viewer.
+
+    States are numbers; a file of their names and one that applies it in GTKWave are written beside it.
+    """
+    writable(asked.vcd, ENDINGS)
     pairs = [text.partition("=") for text in asked.drive]
     if bad := [signal for signal, eq, name in pairs if not (signal and eq and name)]:
         raise SunsealError(f"--drive `{bad[0]}` is not written `SIGNAL=PIN`, such as `button=P1.1`")
@@ -67,8 +75,10 @@ def waveform_command(asked: Recorded) -> None:
     stop = m.waveform(
         asked.vcd,
         asked.until,
-        pins=asked.pin or [boards.load(asked.board).trigger],
+        pins=asked.pin,
         symbols=asked.symbol,
+        states=not asked.logic_only,
+        exact=asked.exact,
         stimulus=asked.stimulus,
         signals={signal: name for signal, _, name in pairs},
         time_s=asked.time_s,

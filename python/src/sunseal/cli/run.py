@@ -121,10 +121,11 @@ class Records:
     """Files that a run leaves."""
 
     pin_log: Path | None = asked("--pin-log", "Write every edge of an output pin into this .csv.", Path, default=None)
-    vcd: Path | None = asked(
-        "--vcd", "Write pins and states into this .vcd, for a waveform viewer.", Path, default=None
+    vcd: Path | None = asked("--vcd", "Write pins and states into this .vcd or .fst.", Path, default=None)
+    vcd_pin: Sequence[str] = asked("--vcd-pin", "A pin in it; else all that move. Repeatable.", list[str], default=())
+    tracks: Path | None = asked(
+        "--tracks", "Write states, pins, supply, joules over time for Perfetto.", Path, default=None
     )
-    vcd_pin: Sequence[str] = asked("--vcd-pin", "A pin in it; else the trigger pin. Repeatable.", list[str], default=())
     trace: Path | None = asked(
         "--trace", "Write each instruction with its registers into this .csv or .parquet.", Path, default=None
     )
@@ -135,7 +136,8 @@ class Records:
     def __post_init__(self) -> None:
         """Refuse a file that could not be written before anything is run for it."""
         writable(self.pin_log, (".csv",))
-        writable(self.vcd, (".vcd",))
+        writable(self.vcd, (".vcd", ".fst"))
+        writable(self.tracks, (".pftrace", ".perfetto-trace"))
         writable(self.trace, (".csv", ".parquet"))
         writable(self.frames, (".csv", ".pcap"))
 
@@ -235,10 +237,15 @@ def run_command(
             told[bus] = [*told.get(bus, ()), *devices]
         _fed(told, supply.scenario, as_json)
         return
+    if records.tracks is not None and (records.trace is not None or records.vcd is not None):
+        other = "--trace" if records.trace is not None else "--vcd"
+        raise SunsealError(f"`--tracks` cannot stand beside `{other}`: run it once with each, the run is the same")
     if records.trace is not None and records.vcd is not None:
         raise SunsealError("`--trace` cannot stand beside `--vcd`: run it once with each, the run is the same")
     if gdb is not None:
-        running = [n for n in given if n in ("--for", "--until", "--until-uart", "--pty", "--vcd", "--trace")]
+        running = [
+            n for n in given if n in ("--for", "--until", "--until-uart", "--pty", "--vcd", "--trace", "--tracks")
+        ]
         running += [f"--pin {level}" for level in inputs.pin if not level.endswith(("=0", "=1"))]
         if running:
             raise SunsealError(
@@ -280,7 +287,11 @@ def _on_a_bench(
     shown = line.uart if line.uart is not None else bench.uart
     if not as_json:
         bench.on_output = lambda name, data: _show(name, data, shown)
-    recording = contextlib.nullcontext() if records.vcd is None else bench.recording(records.vcd, records.vcd_pin)
+    recording: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+    if records.vcd is not None:
+        recording = bench.recording(records.vcd, records.vcd_pin)
+    elif records.tracks is not None:
+        recording = bench.tracking(records.tracks)
     with _terminal(bench, shown) if line.pty else contextlib.nullcontext(), recording:
         ended = _debugged(bench, elf, gdb) if gdb is not None else _play(bench, ends)
     records.write(bench)

@@ -29,6 +29,7 @@ class Run:
     report: Path | None = asked(REPORT, default=None)
     figure: Path | None = asked(FIGURE, default=None)
     series: Path | None = asked("--series", "Write the storage voltage over time as CSV.", Path, default=None)
+    tracks: Path | None = asked("--tracks", "Write activity, events, voltage, joules for Perfetto.", Path, default=None)
     checkpoint: Path | None = asked(
         "--checkpoint", "Where the run is kept while it goes; else beside what is written.", Path, default=None
     )
@@ -53,19 +54,22 @@ class Run:
         writable(self.report, PAGE)
         writable(self.figure)
         writable(self.series, (".csv",))
+        writable(self.tracks, (".pftrace", ".perfetto-trace"))
         writable(self.checkpoint, (".checkpoint",))
 
     @property
     def kept(self) -> Path:
         """The checkpoint: as it is named, else beside what is written."""
-        beside = next((file.parent for file in (self.report, self.figure, self.series) if file is not None), Path())
+        beside = next(
+            (file.parent for file in (self.report, self.figure, self.series, self.tracks) if file is not None), Path()
+        )
         return self.checkpoint or beside / f"{self.scenario.stem}.checkpoint"
 
     @property
     def command(self) -> str:
         """The command that plays the same again."""
         given = ["sunseal", "simulate", str(self.scenario)]
-        for name in ("report", "figure", "series", "checkpoint"):
+        for name in ("report", "figure", "series", "tracks", "checkpoint"):
             given += [f"--{name}", str(file)] if (file := getattr(self, name)) is not None else []
         given += ["--functions"] * self.functions + (["--window", self.window] if self.window is not None else [])
         given += ["--temperature", str(self.temperature_c)] if self.temperature_c is not None else []
@@ -81,7 +85,7 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
     if the node never executed an instruction, or never got past what cuts it off.
     """
     from sunseal.cli import day
-    from sunseal.loop import simulation
+    from sunseal.loop import simulation, timeline
     from sunseal.report.closing import closing_table
 
     kept, again = asked.kept, asked.command
@@ -110,6 +114,8 @@ def simulate_command(asked: Run, as_json: Json = False) -> None:
     try:
         if asked.series is not None:
             writing.write_atomic(asked.series, played.series_csv())
+        if asked.tracks is not None:
+            timeline.write(asked.tracks, played.record)
         if asked.report is not None or asked.figure is not None:
             from sunseal.report import plots
             from sunseal.report import scenario as reporting

@@ -13,7 +13,7 @@ from sunseal.catalog import boards
 from sunseal.cli import progress
 from sunseal.errors import unknown
 
-PURPOSES = ("firmware", "avr", "gdb", "hdl", "matrix", "proofs", "spin", "tests", "torture")
+PURPOSES = ("firmware", "avr", "gdb", "hdl", "matrix", "proofs", "spin", "tests", "torture", "viewers")
 
 toolchain_app = typer.Typer(
     help="Fetch cross compilers and other tools into your cache, without root.", no_args_is_help=True

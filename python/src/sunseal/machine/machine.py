@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from sunseal import _engine
 from sunseal.catalog import boards, coprocessor, units
 from sunseal.errors import SunsealError, UndecidedError, unknown
-from sunseal.machine import abi, devices, images, instructions, taint
+from sunseal.machine import abi, devices, images, instructions, taint, waveforms
 from sunseal.machine.peripherals import BAUD, Peripherals, Uart
 from sunseal.machine.taint import ConstantTime, Leak
 from sunseal.machine.variables import Variables
@@ -445,25 +445,24 @@ class Machine:
         pins: Sequence[str] = (),
         symbols: Sequence[str] = (),
         states: bool = True,
+        exact: bool = False,
         stimulus: str | os.PathLike[str] | None = None,
         signals: Mapping[str, str] | None = None,
         cycles: int | None = None,
         time_s: float | None = None,
         pin: str | None = None,
     ) -> Stop:
-        """Run as `run` does and write pins, components' states and symbols as a value change dump.
+        """Run as `run` does and write pins (or all that move), components' states and symbols as `.vcd` or `.fst`.
 
-        With `stimulus`, another dump, its `signals` (name in that dump: pin) drive pins at their times.
+        Ticks are as coarse as edges allow, or `exact` picoseconds. With `stimulus`, another dump, its `signals` (name
+        in that dump: pin) drive pins at their times.
         """
-        ended = self._inner.waveform(
-            os.fspath(path),
-            pins,
-            states,
-            symbols,
-            None if stimulus is None else os.fspath(stimulus),
-            list((signals or {}).items()),
-            *self.goal(until, cycles, time_s, pin),
-        )
+        components = [name for name, _ in self._inner.states()] if states else []
+        with waveforms.into(Path(path)) as (place, fst):
+            driven = None if stimulus is None else os.fspath(stimulus)
+            what = (fst, exact, pins, states, symbols, driven, list((signals or {}).items()))
+            ended, names = self._inner.waveform(place, *what, *self.goal(until, cycles, time_s, pin))
+        waveforms.name_states(Path(path), self.device, components, names)
         return self._stop(ended)
 
     def goal(

@@ -13,6 +13,7 @@ import contextlib
 import heapq
 import itertools
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sunseal import _engine
 from sunseal.catalog import boards, coprocessor, power_sets, units
 from sunseal.errors import SunsealError
-from sunseal.machine import abi, instructions, machine
+from sunseal.machine import abi, instructions, machine, waveforms
 from sunseal.machine.machine import Machine, Places
 from sunseal.requests.asking import allowed_of
 
@@ -127,6 +128,8 @@ class Bench:
         self._line = None if self.uart is None else self.machine.uart(self.uart, baud=baud)
         self._exit: int | None = None
         self._traced: list[Trace] | None = None
+        self._weights: power_sets.PowerSet | None = None
+        self._sample: Callable[[], object] | None = None
         self._sent: list[Frame] = []
         self._resets_before = self.machine.resets
         self._drives: list[tuple[int, int, str, bool | None, Iterator[tuple[int, bool | None]]]] = []
@@ -212,13 +215,45 @@ class Bench:
             self._drive(name, points)
 
     @contextlib.contextmanager
-    def recording(self, path: Path, pins: Sequence[str] = ()) -> Iterator[None]:
-        """Write all that runs here as a value change dump: these pins (or the trigger pin) and components' states."""
-        self.machine.engine.record(str(path), list(pins) or [boards.load(self.board).trigger])
-        try:
-            yield
-        finally:
-            self.machine.engine.recorded()
+    def recording(
+        self, path: Path, pins: Sequence[str] = (), *, states: bool = True, exact: bool = False
+    ) -> Iterator[None]:
+        """Write all that runs here as a waveform, `.vcd` or `.fst`: these pins, or all that move, and states.
+
+        A tick is the coarsest that keeps each two changes of a signal apart; with `exact` a picosecond.
+        """
+        components = [name for name, _ in self.machine.engine.states()] if states else []
+        with waveforms.into(path) as (place, fst):
+            self.machine.engine.record(place, list(pins), states, exact)
+            try:
+                yield
+            finally:
+                names = self.machine.engine.recorded(fst)
+        waveforms.name_states(path, self.machine.device, components, names)
+
+    @contextlib.contextmanager
+    def tracking(self, path: Path) -> Iterator[None]:
+        """Write all that runs here as a trace for Perfetto: states, pins that move, supply, joules by component."""
+        from sunseal.machine import timeline
+
+        samples: list[timeline.Sample] = []
+
+        def sample() -> None:
+            joules = self.spent().by_component_j
+            samples.append(timeline.Sample(self._now_ps, self.machine.vcc_v, joules))
+
+        self.spent()  # a set of coefficients that does not fit is an error now
+        self._sample = sample
+        with tempfile.TemporaryDirectory(prefix="sunseal.") as folder:
+            dump = Path(folder) / "run.vcd"
+            try:
+                with self.recording(dump, exact=True):
+                    yield
+            finally:
+                self._sample = None
+                sample()
+                if dump.is_file():
+                    timeline.write(path, f"{self.board}: {self.machine.device}", dump, samples)
 
     def keep_trace(self) -> None:
         """Take down each instruction that runs from now on, for `trace`: some hundred thousand a second."""
@@ -279,7 +314,9 @@ class Bench:
 
     def spent(self, since: _engine.Moment | None = None) -> Spent:
         """Return cycles, time and joules since a moment of the engine's or since power-on, weighed as `energy_j` is."""
-        weights = power_sets.PowerSet(self._power or boards.DEFAULT_POWER, self.board, self._allow)
+        if self._weights is None:
+            self._weights = power_sets.PowerSet(self._power or boards.DEFAULT_POWER, self.board, self._allow)
+        weights = self._weights
         counts = self.machine.engine.counts(since)
         mote = weights.inner.weigh_as_run(coprocessor.without(self.board, counts), self.machine.vcc_v)
         energy_j = power_sets.with_coprocessor(mote, self.board, counts).energy_j[0]
@@ -321,6 +358,8 @@ class Bench:
             kind, slept = self._slice(goals, end_ps, slice_s)
             wrote = self.collect()
             slice_s = SLICE_S[0] if wrote or not slept else min(2 * slice_s, SLICE_S[1])
+            if self._sample is not None:
+                self._sample()
             if self.on_slice is not None:
                 self.on_slice(self)
             if machine.watching is not None:

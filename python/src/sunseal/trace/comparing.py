@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from sunseal import _engine
 from sunseal.answers.verdicts import Finding, Verdict
 from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError
+from sunseal.machine import waveforms
 from sunseal.machine.machine import Machine
 from sunseal.measurement import measuring, oracle
 from sunseal.trace.energy import Energy
@@ -201,28 +201,22 @@ def _states(board: str, image: bytes, fed: bytes, trigger: str) -> tuple[list[Ch
     machine.write(machine.address("bench_input_len"), len(fed).to_bytes(2, "little"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.vcd"
-        machine.waveform(path, pins=[trigger])
-        lines = path.read_text(encoding="utf-8").splitlines()
-    names: dict[str, str] = {}
+        machine.waveform(path, pins=[trigger], exact=True)
+        told = waveforms.read(path)
     state: dict[str, str] = {}
     changes: list[Change] = []
     rises: list[int] = []
     falls: list[int] = []
-    now = 0
-    for line in lines:
-        if match := re.match(r"\$var (\w+) 1 (\S+) (\S+)", line):
-            names[match[2]] = match[3] if match[1] == "string" else f"pin {match[3]}"
-        elif line.startswith("#"):
-            now = int(line[1:])
-        elif line.startswith("s") and " " in line:
-            value, _, key = line[1:].partition(" ")
-            state[names[key]] = value
+    for now, code, value in told.changes:
+        scope, name = told.signals[code]
+        if scope == "states":
+            state[name] = told.states[value]
             if changes and changes[-1][0] == now:
                 changes[-1] = (now, dict(state))
             else:
                 changes.append((now, dict(state)))
-        elif line[:1] in ("0", "1") and line[1:] in names:
-            (rises if line[0] == "1" else falls).append(now)
+        elif scope == "pins":
+            (rises if value else falls).append(now)
     if not rises or not (after := [f for f in falls if f > rises[0]]):
         raise SunsealError(f"the trigger {trigger} of {board} never rose and fell, so there is no window to align")
     return changes, (rises[0], after[0])
