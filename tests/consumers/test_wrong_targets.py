@@ -25,6 +25,7 @@ WRONG = {
         f"{CLANG} -DSUNSEAL_MSP430X=1 -DSUNSEAL_MPY=32 -DSUNSEAL_MPY_AT=0x0130",
         "define SUNSEAL_MPY as 16",
     ),
+    "430X code for a classic chip": (f"{CLANG} -mmcu=msp430f1611 -DSUNSEAL_MSP430X=1", "leave SUNSEAL_MSP430X out"),
     "20-bit pointers": (f"{CLANG} -mmcu=msp430f5438a -D__MSP430X_LARGE__=1", "compile with -msmall"),
     "an AVR without MUL": ("avr-gcc -mmcu=attiny85", "compile for avr4, avr5, avr51 or avr6"),
     "an AVR of another family": ("avr-gcc -mmcu=atxmega128a1", "compile for avr4, avr5, avr51 or avr6"),

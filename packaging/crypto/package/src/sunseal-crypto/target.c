@@ -6,6 +6,8 @@
 /* clang-format off */
 #if defined(SUNSEAL_WRONG_LARGE)
 #error "sunseal-crypto: the MSP430 assembly has 16-bit pointers: compile with -msmall instead of -mlarge"
+#elif defined(SUNSEAL_WRONG_CHIP)
+#error "sunseal-crypto: the MSP430F1611 has the classic CPU: leave SUNSEAL_MSP430X out"
 #elif defined(SUNSEAL_WRONG_CPU)
 #error "sunseal-crypto: clang does not say which CPU this is: give -mmcu=<chip>, or define SUNSEAL_MSP430X as 1 (430X: F5xx, F6xx, FRxx) or 0 (classic)"
 #elif defined(SUNSEAL_WRONG_MPY)

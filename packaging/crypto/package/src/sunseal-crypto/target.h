@@ -72,6 +72,8 @@
 
 #if defined(__MSP430X_LARGE__)
 #define SUNSEAL_WRONG_LARGE 1
+#elif SUNSEAL_CHIP == 1611 && defined(SUNSEAL_MSP430X) && SUNSEAL_MSP430X
+#define SUNSEAL_WRONG_CHIP 1
 #elif !defined(SUNSEAL_MSP430X)
 #define SUNSEAL_WRONG_CPU 1
 #elif !defined(SUNSEAL_MPY)
