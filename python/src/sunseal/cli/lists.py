@@ -60,6 +60,7 @@ class Listed:
 
 def tell_list(listed: Listed, filters: Row, columns: dict[str, int], cells: Callable[[Row, int], list[str]]) -> None:
     """Print a list page by page: for a person in columns of fixed widths, the last as wide as it is."""
+    from sunseal.catalog.revision import made_by
     from sunseal.loop.lists import pages, query
 
     token, server = os.environ.get("SUNSEAL_TOKEN"), listed.server.rstrip("/")
@@ -70,7 +71,7 @@ def tell_list(listed: Listed, filters: Row, columns: dict[str, int], cells: Call
         if listed.as_json:
             for row in page.rows:
                 sys.stdout.write("[\n" if count == 0 else ",\n")
-                stamped = outputs.stamped(listed.of, row)
+                stamped = outputs.stamped(listed.of, row, made_by())
                 sys.stdout.write(textwrap.indent(json.dumps(stamped, indent=2, allow_nan=False), "  "))
                 count += 1
         elif listed.as_csv:
