@@ -22,6 +22,7 @@ WITH = {"fleet.toml": ("scenarios/day.toml",), "two-motes.toml": ("two-motes.pac
 TOLD = {
     "intermittent": "Programs whose supply fails at any cycle, and a signature over many lives.",
     "own_firmware": "A program of one's own in C, what builds it, and what is measured of it.",
+    "sibling_chip": "A chip that the package lacks, as its difference from one that it has.",
     "scenarios": "Days and years of nodes for `sunseal simulate`, `coupon breakeven` and `sweep`.",
 }
 """Sentences on folders, whose files speak for themselves."""
