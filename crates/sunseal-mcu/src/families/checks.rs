@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn a_name_that_the_family_has_no_place_for_is_refused() {
-        let said = refused("name = \"ta4\"", "name = \"ta5\"");
-        assert!(said.contains("`ta5`: the name of a `timer_a` is one of ta0, ta1"), "{said}");
+        let said = refused("name = \"ta4\"", "name = \"ta8\"");
+        assert!(said.contains("`ta8`: the name of a `timer_a` is one of ta0, ta1"), "{said}");
     }
 
     #[test]
