@@ -33,6 +33,7 @@ JUDGES, CITATION = BUILT / "judges", BUILT / "citation"
 HOLDERS = {
     "Cargo.toml": r'(?<=^version = ")[^"]+',
     "CITATION.cff": r"(?<=^version: ).+$",
+    "docs/how-to/library.md": r"(?<=sunseal-crypto-)\d+\.\d+\.\d+",
     "docs/reference/stability.md": r'(?<=^sunseal )\d+\.\d+\.\d+(?=, data)|(?<="version": ")\d+\.\d+\.\d+(?=", "data")',
     "docs/reference/verdicts.md": r'(?<="version": ")\d+\.\d+\.\d+(?=", "data")',
 }

@@ -209,7 +209,8 @@ def test_the_fields_of_a_request_become_options() -> None:
 
     command.__annotations__["asked"] = Asked  # local to this function, which no string names
     spreading = spread(command)
-    assert list(inspect.signature(spreading).parameters) == ["times", "loud"]
+    # `--request FILE` is read before the command line is (test_request_files.py).
+    assert list(inspect.signature(spreading).parameters) == ["times", "loud", "request"]
     spreading(times=3, loud=True)
     assert seen == [(Asked(3), True)]
 

@@ -71,7 +71,7 @@ def test_every_file_is_as_its_list_says(folder: Path) -> None:
 
 
 def test_the_version_is_the_project_s_in_each_build_file(folder: Path) -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
     assert folder.name == f"sunseal-crypto-{version}"
     assert json.loads((folder / "library.json").read_text(encoding="utf-8"))["version"] == version
     for name in ("CMakeLists.txt", "meson.build", "library.properties", "META", "src/sunseal.h", "README.md"):
