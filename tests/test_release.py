@@ -35,9 +35,9 @@ def tools() -> Iterator[dict[str, ModuleType]]:
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Path:
+def copied(tools: dict[str, ModuleType], tmp_path: Path) -> Path:
     """The files that hold the version, in a folder of their own."""
-    for name in ("Cargo.toml", "CITATION.cff", "docs/reference/stability.md", "docs/reference/verdicts.md"):
+    for name in tools["release"].HOLDERS:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "crates" / "a").mkdir(parents=True)
