@@ -16,7 +16,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
 from email.message import Message
@@ -25,6 +24,7 @@ from pathlib import Path
 import changelog
 import components
 import front
+from number import version
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
@@ -44,13 +44,6 @@ FIELDS = (
 ).split()
 """Fields of a package's metadata that an index shows (PEP 566, 639, 643)."""
 WHEEL_MB_MOST = 60.0
-
-
-def version() -> str:
-    """Return the version of this tree."""
-    told = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
-    number: str = told["workspace"]["package"]["version"]
-    return number
 
 
 def set_version(new: str, root: Path = ROOT) -> int:
