@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What `sunseal new` writes for editors, CI and containers: read as these read it, and each command of it runs."""
+"""Files that `sunseal new` writes for editors, CI and containers: read as these read them, and each command runs."""
 
 from __future__ import annotations
 

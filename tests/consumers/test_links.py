@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a program of one function is linked of: nothing that it does not call, and as many bytes as the README says."""
+"""Programs of one function: linked of nothing that they do not call, and as many bytes as the README says."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ BOARDS = {
 }
 """Boards of this tree with their variants, and what a user of the package says to have the same."""
 TIMERS_UNKNOWN = {("msp430f5438a-anagear", "mpy-none"), ("msp430f5438a-anagear", "mpy-16")}
-"""Where no chip is named, so that the source of jitter, which has a chip's timer, is left out."""
+"""Variants that name no chip, so that the source of jitter, which has a chip's timer, is left out."""
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What compilers and analysers say of the library's package: nothing, at the warnings that its users turn on."""
+"""Warnings of compilers and analysers about the library's package: none, at those that its users turn on."""
 
 from __future__ import annotations
 

@@ -48,25 +48,25 @@ impl Until {
         Self { pc: vec![pc], ..Self::default() }
     }
 
-    /// Until `pin` changes.
+    /// Until the output at `pin` changes its level.
     #[must_use]
     pub fn pin_edge(pin: Pin) -> Self {
         Self { pin_edge: Some(pin), ..Self::default() }
     }
 }
 
-/// Why a run ended.
+/// Reason for which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The cycle limit.
+    /// The limit of cycles is reached.
     Cycles,
-    /// The time limit.
+    /// The limit of machine time is reached.
     Time,
     /// The program counter is at this address.
     Pc(u32),
-    /// The pin changed.
+    /// The pin that was asked for has changed.
     Pin(PinEdge),
-    /// Who looks on has ended it ([`Observer::ends`]).
+    /// The observer has ended it ([`Observer::ends`]).
     Observer,
     /// The CPU is off and nothing inside the machine can wake it.
     Halted,
@@ -83,8 +83,8 @@ pub enum Stop {
 pub struct Register {
     /// Its name in the manual.
     pub name: Cow<'static, str>,
-    /// How wide it is.
+    /// Width in bits, as the core has it.
     pub bits: u8,
-    /// What it holds.
+    /// Value that it holds now.
     pub value: u32,
 }

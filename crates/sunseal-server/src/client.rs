@@ -23,7 +23,7 @@ pub const BACKLOG_HEADER: &str = "sunseal-backlog";
 /// An answer larger than this is none of our server's.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
-/// Where a server is: `http://host:port`, or `https://host:port`.
+/// Address of a server: `http://host:port`, or `https://host:port`.
 #[derive(Clone, Debug)]
 pub struct Server {
     authority: String,

@@ -120,7 +120,7 @@ struct BackupArguments {
 
 #[derive(clap::Args)]
 struct RestoreArguments {
-    /// The backup
+    /// The backup, as `sunseal-server backup` wrote it
     #[arg(long)]
     from: PathBuf,
     /// The SQLite file to make, of mode 0600

@@ -57,7 +57,7 @@ fn pair_fails(cert: &Path, key: &Path, e: &Error) -> String {
 pub struct Pair<'a> {
     /// The certificate, and those between it and the authority's.
     pub cert: &'a Path,
-    /// Its private key.
+    /// Private key of the certificate, not encrypted.
     pub key: &'a Path,
 }
 

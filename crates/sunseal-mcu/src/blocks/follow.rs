@@ -14,12 +14,12 @@ pub(crate) enum Follow {
     Unseen,
     /// TI's multiplier, with so many bytes of registers.
     Multiplier { bytes: u32 },
-    /// What it gives back depends on all that it was given.
+    /// A mixer: all that it gives back depends on all that it was given.
     Mixers(&'static [Mix]),
 }
 
 impl Follow {
-    /// Whether what it gives back is known from what it was given.
+    /// True if what it gives back is known from what it was given.
     pub const fn is_known(self) -> bool {
         matches!(self, Self::Multiplier { .. } | Self::Mixers(_))
     }

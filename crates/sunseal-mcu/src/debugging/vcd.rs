@@ -175,7 +175,7 @@ pub struct Recorder {
     first_state: usize,
     first_variable: usize,
     components: Vec<String>,
-    /// Of parts: where each part's signals begin.
+    /// Index in the dump of each part's first signal.
     inside_of: Vec<usize>,
     /// Length of the pin log that is taken down.
     log: usize,

@@ -4,7 +4,7 @@
 /// An instruction set, as the ELF header names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Architecture {
-    /// MSP430 and MSP430X.
+    /// MSP430 with 16-bit addresses, and MSP430X with 20.
     #[default]
     Msp430,
     /// AVR. Flash is at 0, the data space at 0x800000, EEPROM at 0x810000.

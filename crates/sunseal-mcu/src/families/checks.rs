@@ -178,7 +178,7 @@ mod tests {
 
     const FR5994: &str = include_str!("../../../../data/devices/msp430fr5994.toml");
 
-    /// What the reader says of the FR5994's file with `old` replaced.
+    /// Refusal of the FR5994's file with `old` replaced.
     fn refused(old: &str, new: &str) -> String {
         assert!(FR5994.contains(old), "{old}");
         Device::parse(&FR5994.replace(old, new)).unwrap_err().to_string()

@@ -37,7 +37,7 @@ pub fn name_of(db: &Connection, token_id: i64) -> rusqlite::Result<Option<(Strin
 /// Conditions on gateways, all of which must hold.
 #[derive(Clone, Debug, Default)]
 pub struct GatewayFilter {
-    /// `active` or `ended`.
+    /// State of its token, `active` or `ended`.
     pub state: Option<&'static str>,
     /// Letters that its name has in it, in either case.
     pub name: Option<String>,

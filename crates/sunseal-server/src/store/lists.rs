@@ -51,7 +51,7 @@ impl FromStr for NodeKey {
 /// Conditions on nodes, all of which must hold.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFilter {
-    /// What the operator has decided about it: its name in JSON.
+    /// State that the operator's decisions have brought it to, by its name in JSON.
     pub state: Option<&'static str>,
     /// The group that the operator put it into; the empty one has no list of its own.
     pub group: Option<String>,

@@ -69,7 +69,7 @@ pub(super) fn mark(
 pub struct EventFilter {
     /// The node that it tells of.
     pub node_id: Option<NodeId>,
-    /// What happened.
+    /// Kind of event, by its name in JSON.
     pub kind: Option<String>,
     /// The verdict on it.
     pub verdict: Option<VerdictCode>,
@@ -77,9 +77,9 @@ pub struct EventFilter {
     pub token_id: Option<i64>,
     /// At this time or after.
     pub from_us: Option<u64>,
-    /// Before this time.
+    /// Times before this one alone.
     pub before_us: Option<u64>,
-    /// The latest first.
+    /// True for the latest event first.
     pub newest: bool,
 }
 

@@ -137,9 +137,9 @@ const UPGRADE_8: &str = "
 ALTER TABLE tokens ADD COLUMN first_used_us INTEGER;
 ";
 
-/// What lists are filtered and counted by: a node's group, its state and the time from which it is late (both follow from
-/// other columns), the verdicts it was ever given (a bit each), and counts that triggers keep. Of the log what each block
-/// of 1,024 events has in it; of gateways the last contact.
+/// Columns and counts that lists are filtered and counted by: a node's group, its state and the time from which it is
+/// late (both follow from other columns), the verdicts it was ever given (a bit each), and counts that triggers keep; of
+/// the log the contents of each block of 1,024 events; of gateways the last contact.
 const UPGRADE_9: &str = "
 ALTER TABLE nodes ADD COLUMN group_name TEXT NOT NULL DEFAULT '';
 ALTER TABLE nodes ADD COLUMN verdicts_seen INTEGER NOT NULL DEFAULT 0;

@@ -78,7 +78,7 @@ async fn fleet(name: &str) -> (Running, Client) {
     (server, client)
 }
 
-/// What each filter lets through is what stands in the whole list, judged row by row.
+/// Holds what each filter lets through to the whole list, row by row.
 #[tokio::test]
 async fn filters_give_what_the_whole_list_has() {
     let (_server, mut client) = fleet("filters").await;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What a C library's header declares of the functions in the package's runtime/: clang brings no C library. */
+/* Declarations, as of a C library's header, of the functions in the package's runtime/: clang
+ * brings no C library. */
 #ifndef STRING_H
 #define STRING_H
 #include <stddef.h>
