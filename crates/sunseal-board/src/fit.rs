@@ -6,25 +6,15 @@ use std::collections::BTreeMap;
 use sunseal_data::Room;
 use sunseal_hdl::{FpgaHandle, FpgaPart, wire};
 use sunseal_mcu::Machine;
-use sunseal_part::{Part, Pin, Wiring};
+use sunseal_part::{Part, Wiring};
 use sunseal_power::{load_part, part_kinds};
-use sunseal_radio::{Air, Medium, Position, Radio, RadioHandle, RadioPart, RadioPins, attach};
+use sunseal_radio::{Antenna, RadioHandle, RadioPart, attach};
 
 use crate::prices::Still;
 use crate::{Board, BoardError};
 
-/// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
-const GATEWAY_LOSS_DB: f64 = 60.0;
 /// Kinds of parts that can be wired to a chip: tables of the files in `data/parts`.
 const KINDS: [&str; 2] = ["radio", "fpga"];
-
-/// Air in which a board's antenna stands, and who hears it.
-pub enum Antenna<'a> {
-    /// Among others on a medium.
-    On(&'a Medium, Position),
-    /// Alone, with a gateway: a CC2500 is heard by the air itself, other chips by its antenna on the medium.
-    Gateway(&'a Medium, Box<dyn Air>),
-}
 
 /// Handles of the parts that were fitted.
 #[derive(Default)]
@@ -67,7 +57,8 @@ impl Board {
                             machine.attach_part(name, Wiring::default(), still)?;
                             continue;
                         }
-                        fitted.radio = Some(self.fit_antenna(machine, chip, wires, antenna)?);
+                        let fit = attach(machine, chip, wires, antenna);
+                        fitted.radio = Some(fit.map_err(|reason| self.bad(reason.to_string()))?);
                     } else if fitted.radio.is_some() {
                         return Err(self.bad(format!("{name} is a second radio; one is modelled")));
                     }
@@ -105,32 +96,5 @@ impl Board {
         let serial = wired.serial.as_deref();
         machine.attach_part(name, Wiring { serial, cs: wired.cs }, Box::new(part))?;
         Ok(wired.handle)
-    }
-
-    fn fit_antenna(
-        &self,
-        machine: &mut Machine,
-        chip: RadioPart,
-        wires: &BTreeMap<String, String>,
-        antenna: Antenna<'_>,
-    ) -> Result<RadioHandle, BoardError> {
-        let (medium, place) = match (antenna, &chip) {
-            (Antenna::On(medium, place), _) => (medium, place),
-            (Antenna::Gateway(_, air), RadioPart::Cc2500(part)) => {
-                let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
-                let pins = RadioPins { gdo0: wire("gdo0"), gdo2: wire("gdo2"), somi: wire("somi") };
-                let (Some(csn), Some(serial)) = (wire("csn"), wires.get("serial")) else {
-                    return Err(self.bad("[radio] needs csn and serial".to_owned()));
-                };
-                let (radio, handle) = Radio::cc2500(part.clone(), pins, air);
-                machine.attach_spi("radio", serial, csn, Box::new(radio))?;
-                return Ok(handle);
-            }
-            (Antenna::Gateway(medium, air), _) => {
-                medium.set_gateway(air, GATEWAY_LOSS_DB);
-                (medium, Position::default())
-            }
-        };
-        attach(machine, chip, wires, medium, place).map_err(|reason| self.bad(reason.to_string()))
     }
 }

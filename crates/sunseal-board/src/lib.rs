@@ -18,7 +18,8 @@ pub use board::{
     NO_RADIO, Pull, StorageSense,
 };
 pub use error::BoardError;
-pub use fit::{Antenna, Fitted, Fpgas, broken_contract};
+pub use fit::{Fitted, Fpgas, broken_contract};
 pub use part_file::{Gap, PartFile, Partial, Tolerance};
 pub use prices::{Prices, RESIDUAL, limits_of};
+pub use sunseal_radio::Antenna;
 pub use trial::{Counted, Moment, Trial, Window};

@@ -309,12 +309,12 @@ impl Node {
         radio: Option<&RadioPart>,
     ) -> Result<(), NodeError> {
         let listens = scenario.node.as_ref().is_some_and(crate::config::NodeConfig::listens);
-        if !listens || matches!(radio, Some(RadioPart::Cc2500(_))) {
+        if !listens || radio.is_some_and(RadioPart::wakes_to_listen) {
             return Ok(());
         }
         let radio = radio.map_or("no radio", |r| r.model());
         let reason = format!(
-            "node.listen_every_s: {} has {radio}, which no timer of its own wakes to listen; leave it out, or take a board with a CC2500",
+            "node.listen_every_s: {} has {radio}, which no timer of its own wakes to listen; leave it out, or take a board whose radio part says `wake_on_radio = true`",
             board.name
         );
         Err(Self::bad(scenario, reason))

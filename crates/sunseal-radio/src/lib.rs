@@ -40,4 +40,4 @@ pub use parts::{
     Cc1000Part, Cc2420Part, Cc2500Part, Cc2520Part, LoraModem, LoraPart, MessagePart, PricedPart,
     RadioPart, ReceiverPart,
 };
-pub use wiring::{WiringError, attach};
+pub use wiring::{Antenna, WiringError, attach};

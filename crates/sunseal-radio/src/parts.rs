@@ -253,6 +253,8 @@ part! {
         tx_to_rx_us: f64,
         /// Bytes of each FIFO.
         fifo_bytes: u32,
+        /// True for a chip whose own timer wakes it to listen.
+        wake_on_radio: bool,
     }
 }
 
@@ -368,6 +370,12 @@ impl RadioPart {
             Self::Cc1000(p) => &p.message,
             Self::Priced(p) => &p.message,
         }
+    }
+
+    /// True if a timer of its own wakes it to listen while the microcontroller sleeps.
+    #[must_use]
+    pub fn wakes_to_listen(&self) -> bool {
+        matches!(self, Self::Cc2500(p) if p.wake_on_radio)
     }
 
     /// Checks each message.

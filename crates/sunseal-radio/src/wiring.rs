@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use sunseal_mcu::{Machine, MachineError};
 use sunseal_part::{Pin, PinError, Wiring};
 
+use crate::air::Air;
 use crate::cc1000::Cc1000Pins;
 use crate::cc2420::Cc2420Pins;
 use crate::cc2500::RadioPins;
@@ -13,6 +14,31 @@ use crate::cc2520::Cc2520Pins;
 use crate::chip::{Radio, RadioHandle};
 use crate::medium::{Medium, Port, Position};
 use crate::parts::{RadioPart, ReceiverPart};
+
+/// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
+const GATEWAY_LOSS_DB: f64 = 60.0;
+
+/// Air in which a board's antenna stands, and who hears it.
+pub enum Antenna<'a> {
+    /// Among others on a medium.
+    On(&'a Medium, Position),
+    /// Alone, with a gateway: a chip that sends whole frames of the link layer as its packets hands them to the air
+    /// itself, any other is heard by the gateway's antenna on the medium.
+    Gateway(&'a Medium, Box<dyn Air>),
+}
+
+impl Antenna<'_> {
+    /// The place on a medium of a chip that is heard by its bits.
+    fn port(self, receiver: ReceiverPart) -> Port {
+        match self {
+            Self::On(medium, position) => medium.join(position, receiver),
+            Self::Gateway(medium, air) => {
+                medium.set_gateway(air, GATEWAY_LOSS_DB);
+                medium.join(Position::default(), receiver)
+            }
+        }
+    }
+}
 
 /// Mistake in the wiring of a board's radio.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -168,12 +194,19 @@ fn made(
     part: RadioPart,
     pin: &dyn Fn(&str) -> Option<Pin>,
     by_pins: bool,
-    port: Port,
+    antenna: Antenna<'_>,
 ) -> (Radio, RadioHandle) {
-    match part {
-        RadioPart::Cc2500(p) => Radio::cc2500_on(p, RadioPins::by_key(pin), port),
-        RadioPart::Cc2420(p) => Radio::cc2420(p, Cc2420Pins::by_key(pin), Some(port)),
-        RadioPart::Cc2520(p) => {
+    let receiver = part.receiver();
+    let port = |antenna: Antenna<'_>| antenna.port(receiver);
+    match (part, antenna) {
+        (RadioPart::Cc2500(p), Antenna::Gateway(_, air)) => {
+            Radio::cc2500(p, RadioPins::by_key(pin), air)
+        }
+        (RadioPart::Cc2500(p), on) => Radio::cc2500_on(p, RadioPins::by_key(pin), port(on)),
+        (RadioPart::Cc2420(p), antenna) => {
+            Radio::cc2420(p, Cc2420Pins::by_key(pin), Some(port(antenna)))
+        }
+        (RadioPart::Cc2520(p), antenna) => {
             let gpio = ["gpio0", "gpio1", "gpio2", "gpio3", "gpio4", "gpio5"].map(pin);
             let wired = Cc2520Pins {
                 gpio,
@@ -181,13 +214,13 @@ fn made(
                 vreg_en: pin("vreg_en"),
                 resetn: pin("resetn"),
             };
-            Radio::cc2520(p, wired, Some(port))
+            Radio::cc2520(p, wired, Some(port(antenna)))
         }
-        RadioPart::Cc1000(p) => {
+        (RadioPart::Cc1000(p), antenna) => {
             let wired = |key: &str| pin(key).filter(|_| by_pins || !matches!(key, "dio" | "dclk"));
-            Radio::cc1000(p, Cc1000Pins::by_key(wired), Some(port))
+            Radio::cc1000(p, Cc1000Pins::by_key(wired), Some(port(antenna)))
         }
-        RadioPart::Priced(_) => unreachable!("refused by attach"),
+        (RadioPart::Priced(_), _) => unreachable!("refused by attach"),
     }
 }
 
@@ -203,8 +236,7 @@ pub fn attach(
     machine: &mut Machine,
     part: RadioPart,
     wiring: &BTreeMap<String, String>,
-    medium: &Medium,
-    position: Position,
+    antenna: Antenna<'_>,
 ) -> Result<RadioHandle, WiringError> {
     let model = part.model();
     if let RadioPart::Priced(p) = part {
@@ -216,8 +248,7 @@ pub fn attach(
     if serial.is_none() && pin("dio").is_none() {
         return Err(WiringError::Missing { key: "serial", model });
     }
-    let port = medium.join(position, part.receiver());
-    let (radio, handle) = made(part, &pin, serial.is_none(), port);
+    let (radio, handle) = made(part, &pin, serial.is_none(), antenna);
     let now = machine.time();
     let on = machine.is_powered();
     let csn = pin("csn");

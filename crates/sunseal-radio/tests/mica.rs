@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use bench::{data, data_frame, near, part};
 use sunseal_mcu::{Device, Elf, Machine};
-use sunseal_radio::{Network, Position, attach};
+use sunseal_radio::{Antenna, Network, Position, attach};
 use sunseal_trace::Picos;
 
 /// The CC2420 as a MICAz has it.
@@ -195,8 +195,7 @@ fn two(board: &str, source: &str, frame: &[u8], loss_db: f64, us: u128) -> (Netw
             &mut m,
             part(radio["part"].as_str().unwrap()),
             &wiring,
-            &medium,
-            Position::default(),
+            Antenna::On(&medium, Position::default()),
         )
         .unwrap();
         network.add(&format!("{board} {own}"), m, handle);

@@ -14,8 +14,8 @@ use asm::{Arg::*, Size::*, double, jump};
 use bench::{CC2500_AS_THE_NODE, data, data_frame};
 use sunseal_mcu::{Device, Machine};
 use sunseal_radio::{
-    Captured, LinkLoss, Medium, MediumConfig, Network, Position, RadioHandle, RadioPart, attach,
-    capture_file,
+    Antenna, Captured, LinkLoss, Medium, MediumConfig, Network, Position, RadioHandle, RadioPart,
+    attach, capture_file,
 };
 use sunseal_trace::Picos;
 
@@ -191,7 +191,7 @@ fn radio(name: &str) -> RadioPart {
 /// A CC2500 as the F5438A board has it.
 fn anagear_radio(m: &mut Machine, medium: &Medium) -> RadioHandle {
     let wires = board("msp430f5438a-anagear");
-    attach(m, radio("cc2500"), &wires, medium, Position::default()).unwrap()
+    attach(m, radio("cc2500"), &wires, Antenna::On(medium, Position::default())).unwrap()
 }
 
 fn near(seed: u64) -> Medium {
@@ -321,8 +321,13 @@ fn a_telosb_and_a_cc2520_exchange_acknowledged_frames() {
     a.wait_set(0x20, 0x01).fetch(&[0x7F], 6);
     a.wait_set(0x20, 0x01).fetch(&[0x7F], reply.len() + 2);
     let mut m = a.machine();
-    let handle =
-        attach(&mut m, radio("cc2420"), &board("telosb"), &medium, Position::default()).unwrap();
+    let handle = attach(
+        &mut m,
+        radio("cc2420"),
+        &board("telosb"),
+        Antenna::On(&medium, Position::default()),
+    )
+    .unwrap();
     network.add("telosb", m, handle);
 
     let mut b = Program::new(F5438A, CS_5438);
@@ -334,16 +339,26 @@ fn a_telosb_and_a_cc2520_exchange_acknowledged_frames() {
     b.send(&[&[0x3A][..], &reply].concat()).send(&[0x43]);
     b.wait_set(0x200, 0x04).fetch(&[0x30], 6);
     let mut m = b.machine();
-    let handle =
-        attach(&mut m, radio("cc2520"), &cc2520_wiring(), &medium, Position::default()).unwrap();
+    let handle = attach(
+        &mut m,
+        radio("cc2520"),
+        &cc2520_wiring(),
+        Antenna::On(&medium, Position::default()),
+    )
+    .unwrap();
     network.add("cc2520", m, handle);
 
     // A third node, 120 dB away from both: it hears nothing.
     let mut c = telosb(9);
     c.send(&[0x03]);
     let mut m = c.machine();
-    let handle =
-        attach(&mut m, radio("cc2420"), &board("telosb"), &medium, Position::default()).unwrap();
+    let handle = attach(
+        &mut m,
+        radio("cc2420"),
+        &board("telosb"),
+        Antenna::On(&medium, Position::default()),
+    )
+    .unwrap();
     network.add("far", m, handle);
     medium.set_link(0, 2, 120.0);
     medium.set_link(1, 2, 120.0);
@@ -403,7 +418,7 @@ fn a_board_that_wires_a_radio_wrongly_is_told() {
     let medium = near(1);
     let mut m = Program::new(F5438A, CS_5438).machine();
     let mut fails = |part: &str, pairs: &[(&str, &str)]| {
-        attach(&mut m, radio(part), &wiring(pairs), &medium, Position::default())
+        attach(&mut m, radio(part), &wiring(pairs), Antenna::On(&medium, Position::default()))
             .err()
             .unwrap()
             .to_string()

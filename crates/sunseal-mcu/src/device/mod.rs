@@ -98,6 +98,8 @@ pub struct Device {
     pub name: String,
     /// CPU core, which decides instruction timing.
     pub core: String,
+    /// State of the CPU in which a node waits for its timer: the deepest that a timer on a crystal still ends.
+    pub waits_in: String,
     /// The address map.
     pub memory: Vec<Region>,
     /// Supply limits and brown-out.

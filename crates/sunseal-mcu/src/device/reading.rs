@@ -15,6 +15,7 @@ struct Common {
     name: String,
     family: String,
     core: String,
+    waits_in: String,
     memory: Vec<Region>,
     supply: Supply,
     drift: Option<Drift>,
@@ -30,10 +31,11 @@ struct Common {
     timing: BTreeMap<String, Value>,
 }
 
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "name",
     "family",
     "core",
+    "waits_in",
     "memory",
     "supply",
     "drift",
@@ -66,7 +68,8 @@ impl Device {
                 });
             }
         };
-        let (name, core, memory, supply) = (c.name, c.core, c.memory, c.supply);
+        let (name, core, waits_in) = (c.name, c.core, c.waits_in);
+        let (memory, supply) = (c.memory, c.supply);
         let (drift, partial, gap) = (c.drift, c.partial, c.gap);
         let starts = |b: &BlockInstance| -> Vec<_> {
             b.stretches().map(|s| (s.base, b.name.clone())).collect()
@@ -78,6 +81,7 @@ impl Device {
         let mut device = Self {
             name,
             core,
+            waits_in,
             memory,
             supply,
             drift,

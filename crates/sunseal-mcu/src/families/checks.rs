@@ -21,6 +21,13 @@ impl Device {
     /// That the blocks are those that the family can make, and fit together.
     fn check_blocks(&self) -> Result<(), DeviceError> {
         let makes = super::makes(&self.facts);
+        if !makes.states.contains(&self.waits_in.as_str()) {
+            return self.wrong(format!(
+                "waits_in is `{}`, which is no state of its CPU; write one of {}",
+                self.waits_in,
+                makes.states.join(", ")
+            ));
+        }
         for block in &self.blocks {
             self.check_block(block, &makes)?;
         }
@@ -203,6 +210,15 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(said.starts_with(&path.display().to_string()), "{said}");
         assert!(said.contains("[[block]] `crc32`: kind `crc64`"), "{said}");
+    }
+
+    #[test]
+    fn a_state_to_wait_in_that_the_cpu_has_not_is_refused() {
+        let said = refused("waits_in = \"lpm3\"", "waits_in = \"stop2\"");
+        assert!(
+            said.contains("`stop2`, which is no state of its CPU; write one of lpm0"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(crate) struct Makes {
     pub needed_interrupts: Vec<&'static str>,
     /// Lines of the clock system.
     pub clocks: &'static [&'static str],
+    /// States of the CPU beside running.
+    pub states: &'static [&'static str],
 }
 
 impl Makes {
@@ -59,6 +61,10 @@ impl Makes {
 
     fn clocks(self, clocks: &'static [&'static str]) -> Self {
         Self { clocks, ..self }
+    }
+
+    fn states(self, states: &'static [&'static str]) -> Self {
+        Self { states, ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Power of a board while it waits for its timer: the one place that every command asks.
 
-Four parts: the chip in the state in which it waits, the watch crystal's oscillator where that is counted apart, the
+Four parts: the chip in the state in which it waits (`waits_in` of its file), the watch crystal's oscillator where that is counted apart, the
 radio in its state of least current, and the residual current of the board. These are the states that the closed loop
 books for a sleeping node, at the same coefficients.
 """
@@ -19,15 +19,6 @@ from sunseal.planner import radio as radios
 Ends = tuple[float, float, float]
 """A power at its typical, lowest and highest coefficient, W."""
 NOTHING: Ends = (0.0, 0.0, 0.0)
-STATES = {
-    "atmega128": "power_save",
-    "msp430fr5xx": "lpm3",
-    "msp430x1xx": "lpm3",
-    "msp430x5xx": "lpm3",
-    "msp432p4": "lpm3",
-    "stm32l4": "stop2",
-}
-"""The state in which a node waits for its timer, by the family of its chip."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +92,9 @@ def of_board(board: str, vcc_v: float, power: str = boards.DEFAULT_POWER, radio:
         radio_w = radios.of_board(board, radio).asleep_w(vcc_v)
     if residual_w is None and "residual" in facts["power"]:
         residual_w = drawn_w(str(facts["power"]["residual"]), board, "board", "residual")
-    state = STATES[boards.device(device)["family"]]
     return Asleep(
         board=board,
-        cpu_w=drawn_w(chip_set, device, "cpu", state),
+        cpu_w=drawn_w(chip_set, device, "cpu", str(boards.device(device)["waits_in"])),
         oscillator_w=(drawn_w(chip_set, device, "timer_oscillator", "on") if "timer_oscillator" in known else NOTHING),
         radio_w=radio_w,
         residual_w=residual_w,

@@ -92,6 +92,7 @@ pub(crate) fn makes() -> Makes {
         .needs(&BLOCKS.map(|b| b.0))
         .core(&["reset"])
         .clocks(&["io", "adc", "asy", "wdt", "rc"])
+        .states(NAMES.states)
 }
 
 /// That the interrupts of `device` have the numbers by which this family serves them.

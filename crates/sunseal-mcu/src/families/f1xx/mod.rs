@@ -107,6 +107,7 @@ pub(crate) fn makes() -> Makes {
         .core(&["reset", "nmi"])
         .unmodelled(&["comparator_a"])
         .clocks(&["mclk", "smclk", "aclk", "adc12osc"])
+        .states(NAMES.states)
 }
 
 /// How secrets go through the blocks. The multiplier has the first registers of the MPY32 alone.

@@ -119,6 +119,7 @@ pub(crate) fn makes() -> Makes {
         .core(&["reset", "sysnmi", "unmi"])
         .unmodelled(&["dma", "rtc"])
         .clocks(&["mclk", "smclk", "aclk", "vlo", "modosc"])
+        .states(NAMES.states)
 }
 
 fn is_flash(kind: RegionKind) -> bool {

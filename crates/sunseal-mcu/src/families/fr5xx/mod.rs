@@ -143,6 +143,7 @@ pub(crate) fn makes() -> Makes {
         .core(&["reset", "sysnmi", "unmi"])
         .unmodelled(&["comp_e", "lea", "lcd_c", "esi"])
         .clocks(&["mclk", "smclk", "aclk", "vlo", "modosc", "lfxt"])
+        .states(NAMES.states)
 }
 
 /// Channels of a device's DMA controller.

@@ -121,6 +121,7 @@ pub(crate) fn makes() -> Makes {
         .needs(&names)
         .core(&["fpu"])
         .clocks(&["mclk", "hsmclk", "smclk", "aclk", "bclk", "vlo", "modosc", "sysosc"])
+        .states(super::NAMES.states)
 }
 
 /// That `device` has every interrupt by which the family asks.

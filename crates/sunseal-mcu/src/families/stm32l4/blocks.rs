@@ -177,4 +177,5 @@ pub(crate) fn makes() -> Makes {
         .needs(NEEDED)
         .core(&["fpu"])
         .clocks(&["sysclk", "pclk1", "pclk2", "hsi", "hse", "lsi", "lse", "clk48", "adc"])
+        .states(super::NAMES.states)
 }
