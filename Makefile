@@ -209,7 +209,7 @@ $(STAMPS)/docs: $(STAMPS)/venv docs/requirements.txt
 
 check: engine ## Check formats, lints and types.
 	cargo fmt --all --check
-	cargo clippy --locked --quiet --release --workspace --all-targets -- -D warnings
+	cargo clippy --locked --quiet --release --workspace --all-targets --message-format json -- -D warnings --force-warn missing-docs | $(BIN)/python tests/undocumented.py
 	$(BIN)/ruff check python tests examples firmware hdl packaging docs
 	$(BIN)/ruff format --check python tests examples firmware hdl packaging docs
 	$(BIN)/mypy

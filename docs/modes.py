@@ -42,7 +42,7 @@ def _judged(told: dict[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def page() -> str:
-    """Write the page."""
+    """Write the page of modes."""
     parts = [HEAD]
     for name in names("modes"):
         device = read("devices", name)

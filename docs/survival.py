@@ -39,7 +39,7 @@ def _rows(told: dict[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def page() -> str:
-    """Write the page."""
+    """Write the page of survival."""
     parts = [HEAD]
     for name in names("survival"):
         told = read("survival", name)

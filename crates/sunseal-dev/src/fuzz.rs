@@ -48,14 +48,12 @@ pub struct Program<I> {
     pub registers: Vec<u32>,
     /// What the content of data memory is drawn from.
     pub memory: u64,
-    /// The instructions.
     pub insns: Vec<I>,
 }
 
 /// What became of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Both end alike.
     Agree {
         /// How many instructions were compared.
         instructions: u64,
@@ -66,12 +64,11 @@ pub enum Verdict {
     Differ(String),
 }
 
-/// What was done.
+/// Result of a campaign: programs, instructions, what differed.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Programs that ended alike.
     pub programs: u64,
-    /// Their instructions.
     pub instructions: u64,
     /// Programs not judged, by the reason.
     pub masked: BTreeMap<&'static str, u64>,
@@ -80,7 +77,6 @@ pub struct Report {
 /// A program that ends differently, made short.
 #[derive(Debug)]
 pub struct Failure {
-    /// How.
     pub why: String,
     /// How many instructions are left.
     pub instructions: usize,

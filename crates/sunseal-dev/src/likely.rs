@@ -38,7 +38,7 @@ const SUCCESSOR_LEAST: f64 = 0.04;
 /// How often each handler came behind each.
 type Pairs = BTreeMap<usize, BTreeMap<usize, u64>>;
 
-/// Where instructions were.
+/// Counts of which instruction came after which.
 #[derive(Default)]
 struct Followed {
     last: u32,

@@ -30,7 +30,7 @@ enum Command {
     SingleStep {
         #[arg(value_enum)]
         action: Action,
-        /// The instruction set.
+        /// Instruction set that is tested.
         #[arg(long, value_enum)]
         isa: Isa,
         /// The folder that has one for each instruction set.
@@ -45,10 +45,10 @@ enum Command {
     },
     /// Runs random programs here and in another simulator until they differ.
     Fuzz {
-        /// The instruction set.
+        /// Instruction set that is tested.
         #[arg(long, value_enum)]
         isa: Isa,
-        /// For how long.
+        /// Seconds that the campaign runs.
         #[arg(long, default_value_t = 60)]
         seconds: u64,
         /// What the programs are drawn from.
@@ -87,7 +87,7 @@ enum Command {
     },
     /// Runs the benchmarks and other simulators, and writes what they take.
     Performance {
-        /// The page.
+        /// File that the page is written to.
         #[arg(long, default_value = "docs/reference/performance.md")]
         out: PathBuf,
         /// With the figures of the last `cargo bench`.
@@ -98,7 +98,6 @@ enum Command {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Action {
-    /// Writes them.
     Generate,
     /// Runs them on our core.
     Check,
@@ -114,9 +113,7 @@ enum Isa {
     Cpuxv2,
     /// AVRe+ as in the ATmega128.
     Avr,
-    /// Armv7E-M.
     Thumb,
-    /// Its floating-point unit.
     ThumbFloat,
 }
 

@@ -92,7 +92,7 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, String> {
     serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Counts instructions.
+/// Observer that counts instructions, and nothing else.
 #[derive(Default)]
 struct Count(u64);
 

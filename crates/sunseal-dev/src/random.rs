@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers that look random and are the same for the same seed, on every machine and in every version.
 
-/// xorshift64* (Vigna 2016).
+/// Generator xorshift64* of numbers for tests (Vigna 2016).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -20,7 +20,7 @@ impl Random {
         Self((hash ^ hash >> 31) | 1)
     }
 
-    /// 32 bits.
+    /// Draws the next 32 bits.
     pub fn word(&mut self) -> u32 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

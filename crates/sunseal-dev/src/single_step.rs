@@ -83,25 +83,19 @@ impl Observer for Accesses {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// [`FORMAT`].
     pub format: u32,
-    /// [`Core::about`].
     pub about: String,
-    /// [`Core::registers`].
     pub registers: Vec<String>,
-    /// The cases.
     pub cases: Vec<Case>,
 }
 
-/// One instruction.
+/// One instruction of a test file, with the states around it.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// The instruction as the manual writes it.
     pub name: String,
-    /// Before.
     pub initial: Before,
-    /// Behind it.
     #[serde(rename = "final")]
     pub after: After,
     /// How long it takes.
@@ -110,7 +104,7 @@ pub struct Case {
     pub accesses: Vec<BusAccess>,
 }
 
-/// The state before.
+/// State of processor and memory before an instruction.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Before {

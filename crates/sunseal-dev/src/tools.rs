@@ -67,7 +67,7 @@ impl Scratch {
         Ok(Self(folder))
     }
 
-    /// Where it is.
+    /// Path of the tool on this machine.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0

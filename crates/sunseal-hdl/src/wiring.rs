@@ -40,9 +40,9 @@ sourced! {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rail {
-    /// "core", "io".
+    /// Name of the rail, "core" or "io".
     pub name: String,
-    /// Its voltage.
+    /// Voltage of the rail.
     #[serde(rename = "voltage_V")]
     pub voltage_v: f64,
     /// Its coefficients, of `data/power`.
@@ -123,7 +123,6 @@ impl Bus {
 
 /// A coprocessor that can be put on a machine.
 pub struct Wired {
-    /// The part.
     pub part: Coprocessor,
     /// What looks at it.
     pub handle: FpgaHandle,

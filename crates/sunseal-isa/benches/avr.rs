@@ -3,8 +3,6 @@
 //! multiplication, CRC over a buffer, block copies, calls and stack traffic. In CPU time of one core, so that
 //! other work on the machine does not count.
 
-#![allow(missing_docs)] // of what criterion_group makes
-
 #[path = "../tests/avr_tools/mod.rs"]
 mod avr_tools;
 #[macro_use]

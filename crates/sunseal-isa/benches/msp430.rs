@@ -7,8 +7,6 @@
 //! - `silent`: nobody looks on;
 //! - `counting`: cycles by where control went, accesses by kind and their bits, as an energy profile needs them.
 
-#![allow(missing_docs)] // of what criterion_group makes
-
 #[path = "../tests/asm/mod.rs"]
 mod asm;
 #[path = "../tests/program/mod.rs"]

@@ -7,8 +7,6 @@
 //! with an observer that hears of every instruction and every data access, and counts cycles, flow, accesses and
 //! bits.
 
-#![allow(missing_docs)] // of what criterion_group makes
-
 #[macro_use]
 mod shared;
 #[path = "../tests/thumb_tools/mod.rs"]

@@ -14,7 +14,6 @@ pub(crate) const MARK: u32 = 1;
 pub(crate) struct Breakpoints {
     /// As they were asked for.
     asked: Vec<u32>,
-    /// Sorted, each once.
     sorted: Vec<u32>,
 }
 

@@ -14,7 +14,7 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 pub struct Registers(u128);
 
 impl Registers {
-    /// None.
+    /// Set without any register or flag.
     pub const NONE: Self = Self(0);
     bits! { Self, Self;
         C 64 "Carry.",
@@ -30,7 +30,7 @@ impl Registers {
     }
     /// C, Z, N and V.
     pub const NZCV: Self = Self(0xF << 64);
-    /// All flags.
+    /// Set of all flags.
     pub const FLAGS: Self = Self(0x3FF << 64);
 
     /// One register: 0 to 31, or 32 to 63 for s0 to s31.
@@ -40,7 +40,7 @@ impl Registers {
         Self(1 << register)
     }
 
-    /// In either.
+    /// Union of two sets.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -152,7 +152,7 @@ impl Transfer {
         self.len += 1;
     }
 
-    /// The accesses.
+    /// Accesses that the instruction makes, as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         &self.moved[..usize::from(self.len)]

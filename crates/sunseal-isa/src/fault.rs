@@ -3,12 +3,11 @@
 
 use std::fmt;
 
-/// What went wrong.
+/// Reason for which an instruction could not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The words at the program counter are no instruction of this CPU.
     IllegalOpcode {
-        /// The first word.
         word: u16,
         /// What the manual says about it.
         reason: &'static str,
@@ -105,13 +104,13 @@ impl Fault {
         }
     }
 
-    /// What went wrong.
+    /// Reason for which an instruction could not run.
     #[must_use]
     pub fn kind(&self) -> &FaultKind {
         &self.0.kind
     }
 
-    /// The address accessed.
+    /// Address of the access that failed.
     #[must_use]
     pub fn addr(&self) -> u32 {
         self.0.addr

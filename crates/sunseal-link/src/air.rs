@@ -47,7 +47,6 @@ pub const MAX_DOWN_BYTES: usize = 2 + MAX_DOWN_FRAMES * (5 + MAX_FRAME_BYTES);
 pub struct Up<'a> {
     /// Machine time at the end of the packet.
     pub time_us: u64,
-    /// Received signal strength.
     pub rssi_dbm: i8,
     /// Link quality, 0 to 127, lower is better (CC2500, 17.10.4).
     pub lqi: u8,
@@ -198,7 +197,6 @@ impl Down {
 pub struct Listen {
     /// Machine time at which its receiver is ready.
     pub from_us: u64,
-    /// For how long.
     pub span_us: u32,
 }
 
@@ -242,7 +240,6 @@ pub struct Train {
     pub start_us: u64,
     /// From one to the next.
     pub period_us: u32,
-    /// How many.
     pub count: u32,
     /// The first one. Of the others, only `left_ms` is less.
     pub frame: FrameBytes,

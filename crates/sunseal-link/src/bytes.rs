@@ -12,7 +12,7 @@ pub struct InlineBytes<const N: usize> {
 }
 
 impl<const N: usize> InlineBytes<N> {
-    /// The empty string.
+    /// Makes a string of no bytes.
     pub const fn new() -> Self {
         Self { bytes: [0; N], len: 0 }
     }

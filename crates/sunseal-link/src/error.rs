@@ -45,9 +45,7 @@ pub enum LinkError {
         "fragment {index} of {count} at offset 4 cannot be: a {kind} takes at most {most} frames"
     )]
     Fragment {
-        /// Counted from 0.
         index: u8,
-        /// 1 to 16.
         count: u8,
         /// The kind of the frame.
         kind: Kind,
@@ -59,9 +57,7 @@ pub enum LinkError {
         "fragment {index} of {count} carries {found} bytes from offset 5; all but the last carry 56, the last 1 to 56"
     )]
     FragmentSize {
-        /// Counted from 0.
         index: u8,
-        /// 1 to 16.
         count: u8,
         /// The bytes it carries.
         found: usize,
@@ -75,7 +71,6 @@ pub enum LinkError {
         src: u8,
         /// The message's sequence number.
         seq: u8,
-        /// The fragment.
         index: u8,
     },
     /// A suite number that stands for nothing.
@@ -83,17 +78,13 @@ pub enum LinkError {
     Suite {
         /// Where the byte is.
         offset: usize,
-        /// Its value.
         code: u8,
     },
     /// A byte out of its range.
     #[error("the {what} at offset {offset} is {value}; {wanted}")]
     Value {
-        /// The field.
         what: &'static str,
-        /// Where it is.
         offset: usize,
-        /// Its value.
         value: u64,
         /// What would be right.
         wanted: &'static str,
@@ -105,7 +96,6 @@ pub enum LinkError {
         what: &'static str,
         /// The suite the body names.
         suite: Suite,
-        /// Where they begin.
         offset: usize,
         /// Bytes that suite takes.
         wanted: usize,

@@ -15,7 +15,7 @@ pub const MAX_KEY_BYTES: usize = 64;
 /// Bytes of data in a REPORT.
 pub const MAX_DATA_BYTES: usize = 16;
 
-/// A whole body.
+/// Body of a message, up to the longest.
 pub type Body = InlineBytes<MAX_BODY_BYTES>;
 /// A signature, `r || s`, or a public key, `x || y`.
 pub type KeyBytes = InlineBytes<MAX_KEY_BYTES>;
@@ -80,13 +80,11 @@ const LISTENS: u8 = 0x80;
 /// Kind 1, node to gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Who.
     pub node_id: NodeId,
     /// The last counter the node has burnt.
     pub counter: u32,
     /// Storage voltage in millivolts, as the node measured it.
     pub vcap_mv: u16,
-    /// Why.
     pub reason: Reason,
     /// From one look at the air to the next, until the node's next HELLO; 0: it hears nothing.
     pub listen_ms: u16,
@@ -95,7 +93,6 @@ pub struct Hello {
 /// Kind 2, gateway to node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenge {
-    /// For whom.
     pub node_id: NodeId,
     /// The server's number of the challenge.
     pub challenge_id: u32,
@@ -106,13 +103,10 @@ pub struct Challenge {
 /// Kind 3, node to gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// Who.
     pub node_id: NodeId,
-    /// The challenge answered.
     pub challenge_id: u32,
     /// Burnt for this signature.
     pub counter: u32,
-    /// Curve and hash.
     pub suite: Suite,
     /// `r || s` over [`crate::signed::auth`].
     pub signature: KeyBytes,
@@ -121,11 +115,9 @@ pub struct Response {
 /// Kind 4, node to gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Who.
     pub node_id: NodeId,
     /// Burnt for this signature.
     pub counter: u32,
-    /// Curve and hash.
     pub suite: Suite,
     /// What the node measured.
     pub data: InlineBytes<MAX_DATA_BYTES>,
@@ -136,29 +128,23 @@ pub struct Report {
 /// Kind 5, gateway to node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// For whom.
     pub node_id: NodeId,
     /// The counter of the message judged; 0 for an ENROL or a body too short to have one.
     pub reference: u32,
-    /// The judgement.
     pub verdict: VerdictCode,
 }
 
 /// Kind 6, gateway to node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// For whom.
     pub node_id: NodeId,
 }
 
 /// Kind 7, node to gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enrol {
-    /// Who.
     pub node_id: NodeId,
-    /// Curve and hash.
     pub suite: Suite,
-    /// `x || y`.
     pub public_key: KeyBytes,
     /// `r || s` over [`crate::signed::enrol`]: the node holds the key's other half.
     pub signature: KeyBytes,
@@ -173,9 +159,8 @@ pub struct Wake {
     pub left_ms: u16,
 }
 
-/// Any body.
+/// Message of any kind, with its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // each names the struct it holds
 pub enum Message {
     Hello(Hello),
     Challenge(Challenge),

@@ -23,7 +23,6 @@ pub struct Assembled {
     pub kind: Kind,
     /// The sender's message number.
     pub seq: u8,
-    /// The body.
     pub body: Body,
 }
 
@@ -36,7 +35,6 @@ pub enum Progress {
     Partial {
         /// Number of the message's fragments that have come so far.
         have: u8,
-        /// Fragments wanted.
         count: u8,
     },
     /// This fragment was already here, with the same bytes.

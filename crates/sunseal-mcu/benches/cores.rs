@@ -3,8 +3,6 @@
 //! with a leakage sample for each cycle and marks followed, as one observer. What is marked is a factor of the
 //! multiplication, and so soon all that is computed. In CPU time of one core; elements are instructions.
 
-#![allow(missing_docs)] // criterion_group! makes an undocumented function
-
 #[path = "../../sunseal-isa/tests/asm/mod.rs"]
 mod asm;
 #[path = "../../sunseal-isa/tests/avr_tools/mod.rs"]

@@ -4,8 +4,6 @@
 //! energy profile does, with a leakage sample for each cycle, with marks followed, with both. Elements are
 //! instructions. Then a node that sleeps, and snapshots.
 
-#![allow(missing_docs)] // criterion_group! makes an undocumented function
-
 #[path = "../../sunseal-isa/tests/asm/mod.rs"]
 mod asm;
 #[path = "../../sunseal-isa/tests/program/mod.rs"]

@@ -162,7 +162,7 @@ struct Present {
     since_cycles: Cycles,
 }
 
-/// The books.
+/// Times of states and counts of events, up to now.
 #[derive(Clone, Debug)]
 pub(crate) struct Accounts {
     pub vocabulary: Arc<Vocabulary>,

@@ -19,7 +19,6 @@ use crate::startup::SramStartup;
 pub struct Probe<'a> {
     /// When the sample ends.
     pub time: Picos,
-    /// The machine's supply.
     pub vcc_v: f64,
     pub(crate) level: &'a dyn Fn(Pin) -> bool,
 }
@@ -39,9 +38,7 @@ pub(crate) type AdcInput = Box<dyn Fn(&Probe<'_>) -> f64 + Send>;
 pub struct UartByte {
     /// Machine time in picoseconds at which its last bit ended.
     pub time_ps: u128,
-    /// Which interface: "usci_a1".
     pub usci: String,
-    /// The byte.
     pub byte: u8,
     /// Duration of one of its bits in picoseconds.
     pub bit_ps: u128,

@@ -43,7 +43,7 @@ pub enum ElfError {
         /// Size of what was given.
         bytes: usize,
     },
-    /// Another machine's ELF.
+    /// ELF for a machine of another kind.
     #[error(
         "the ELF is for {found}; it must be 32-bit little-endian for the MSP430 (machine 105), AVR (83) \
          or ARM (40)"
@@ -52,12 +52,10 @@ pub enum ElfError {
         /// What it is for.
         found: String,
     },
-    /// Another device's ELF.
     #[error("the ELF is for {found}, but {device} runs {wanted}; compile it for that device")]
     WrongMachine {
         /// What it is for.
         found: String,
-        /// The device.
         device: String,
         /// What that device runs.
         wanted: String,
@@ -68,24 +66,19 @@ pub enum ElfError {
         /// Which, and what is wrong with them.
         what: String,
     },
-    /// It ends early.
+    /// ELF that ends before what it announces.
     #[error(
         "the ELF is truncated: {what} at offset {offset:#x} needs {needed} bytes, the file has {have}"
     )]
     Truncated {
-        /// Which part.
         what: String,
-        /// Where it begins.
         offset: usize,
-        /// Its size.
         needed: usize,
         /// Size of the file.
         have: usize,
     },
-    /// Not linked.
     #[error("the ELF has no loadable segment; link it (this looks like an object file)")]
     NothingToLoad,
-    /// No such symbol.
     #[error("the ELF has no symbol `{name}`{hint}")]
     NoSymbol {
         /// What was asked for.
@@ -98,13 +91,10 @@ pub enum ElfError {
         "the ELF puts {bytes} bytes at {addr:#07x}, where {device} has {place}; link it for this device"
     )]
     Outside {
-        /// First address outside.
         addr: u32,
         /// Size of the segment.
         bytes: u32,
-        /// The device.
         device: String,
-        /// What lies there.
         place: String,
     },
 }
@@ -134,16 +124,13 @@ pub struct Segment {
     pub addr: u32,
     /// The bytes of the file.
     pub data: Vec<u8>,
-    /// Size in memory.
     pub mem_bytes: u32,
 }
 
 /// What a symbol names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
-    /// Code.
     Function,
-    /// Data.
     Object,
     /// Anything else, such as a label of an assembly file.
     Other,
@@ -152,13 +139,10 @@ pub enum SymbolKind {
 /// A name in the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// The name.
     pub name: String,
-    /// Its address.
     pub addr: u32,
     /// Its size, zero if not known.
     pub size_bytes: u32,
-    /// What it names.
     pub kind: SymbolKind,
     /// Visible outside its file.
     pub global: bool,
@@ -169,7 +153,6 @@ pub struct Symbol {
 pub struct SourceLine {
     /// File as the compiler was given it.
     pub file: String,
-    /// Line, 1 first.
     pub line: u32,
 }
 
@@ -204,13 +187,11 @@ struct Inlined {
 /// Memory that an image takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Flash.
     pub flash_bytes: u32,
-    /// RAM without stack.
     pub ram_bytes: u32,
 }
 
-/// A firmware image.
+/// Firmware image: its segments, symbols and debugging tables.
 #[derive(Clone, Debug, Default)]
 pub struct Elf {
     /// Which instruction set it is for.
@@ -219,11 +200,9 @@ pub struct Elf {
     pub flags: u32,
     /// Entry point, without the bit that says Thumb.
     pub entry: u32,
-    /// What to load.
     pub segments: Vec<Segment>,
     /// What a programmer would burn beside memory: AVR's fuses (at 0x820000), lock bits and signature.
     pub settings: Vec<Segment>,
-    /// Names, by address.
     pub symbols: Vec<Symbol>,
     /// Compilers that its debug data names, sorted.
     pub producers: Vec<String>,
@@ -589,7 +568,7 @@ impl Elf {
         frames
     }
 
-    /// Innermost first.
+    /// Inlined calls around an address, the innermost first.
     fn inlined_at(&self, addr: u32) -> Vec<&Inlined> {
         let end = self.inlined.partition_point(|i| i.start <= addr);
         let first = addr.saturating_sub(self.inlined_bytes_max);

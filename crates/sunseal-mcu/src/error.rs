@@ -56,9 +56,7 @@ pub enum MachineError {
     /// Memory that is not there.
     #[error("{bytes} bytes at {addr:#07x} are not all memory of {device}")]
     NoMemory {
-        /// First address.
         addr: u32,
-        /// How many.
         bytes: usize,
         /// The device's name, as its file in data/devices.
         device: String,

@@ -9,7 +9,7 @@ use sunseal_trace::Cycles;
 
 use crate::pin::Pin;
 
-/// What was done.
+/// Kind of slip: what a program did that fails on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LintKind {
     /// A multiplier result was read before it was ready.
@@ -213,15 +213,13 @@ impl LintKind {
 /// One kind of slip at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Lint {
-    /// What was done.
+    /// Kind of slip: what a program did that fails on a chip.
     pub kind: LintKind,
     /// Address of the register or memory.
     pub addr: u32,
     /// Address behind the instruction that did it.
     pub next_pc: u32,
-    /// How often.
     pub count: u64,
-    /// First time.
     pub first_cycle: Cycles,
 }
 

@@ -17,7 +17,6 @@ const FUNCTION_BYTES_MAX: u32 = 1 << 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     architecture: Architecture,
-    /// By address.
     parts: Vec<(u32, Vec<u8>)>,
     /// Where functions begin: there, no Thumb instruction is conditional.
     starts: Vec<u32>,
@@ -117,7 +116,6 @@ impl Code {
 pub struct Instruction {
     /// How many bytes it has.
     pub bytes: u32,
-    /// Mnemonic and operands.
     pub text: String,
     /// The state of the IT block (Thumb) behind it, where it runs in the order of addresses.
     pub it_behind: u8,

@@ -489,7 +489,7 @@ impl Machine {
         each!(self, e => e.chip.pc())
     }
 
-    /// The stack pointer.
+    /// Address that the stack pointer holds.
     #[must_use]
     pub fn sp(&self) -> u32 {
         each!(self, e => e.chip.sp())

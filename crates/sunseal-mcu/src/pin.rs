@@ -11,16 +11,13 @@ pub use sunseal_part::{Held, PORT_J, Part, Pin, PinError, Wiring};
 pub struct PinEdge {
     /// Machine time in picoseconds.
     pub time_ps: u128,
-    /// CPU cycles.
     pub cycles: Cycles,
-    /// Which pin.
     pub pin: Pin,
-    /// Its new level.
     pub level: bool,
 }
 
 impl PinEdge {
-    /// When it was.
+    /// Time at which the level changed.
     #[must_use]
     pub fn time(&self) -> Picos {
         Picos(self.time_ps)

@@ -24,7 +24,7 @@ pub struct SramStartup {
     pub decay_ms: f64,
 }
 
-/// One in two.
+/// Probability of one half, in 65,536ths.
 const HALF: u64 = 0x8000;
 
 fn share(of: f64) -> u64 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Simulated time over wall time: Criterion's elements are simulated seconds, so that `elem/s` reads
 //! as "times real time".
-#![allow(missing_docs, reason = "Criterion's macro makes a public function")]
 
 #[path = "../tests/it/common/mod.rs"]
 mod common;

@@ -2,7 +2,6 @@
 //! The supply lost at every cycle of an AES-128 block, each time with a reboot, the whole program again and a
 //! comparison of its output, in CPU time of one core; Criterion's elements are cuts. `make firmware all-boards`
 //! builds the images.
-#![allow(missing_docs, reason = "Criterion's macro makes a public function")]
 
 #[path = "../tests/it/common/mod.rs"]
 mod common;

@@ -3,7 +3,6 @@
 //! instructions a second, and whatever makes the loop take steps that the supply does not ask for.
 //!
 //! `cargo bench -p sunseal-node --bench supplies -- [DRAWS [SEED [DRAW]]]`; with DRAW that one alone, to be profiled.
-#![allow(missing_docs)]
 
 #[path = "../tests/it/common/mod.rs"]
 mod common;

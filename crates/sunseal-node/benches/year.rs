@@ -2,7 +2,6 @@
 //! The node's own program, which signs every ten minutes on secp160r1 with the hardware multiplier: every instruction
 //! executed, light and store and losses in the loop, every signature verified on the other side. A week is played and
 //! taken to a year; `cargo bench -p sunseal-node --bench year -- 365` plays it whole. CPU time is that of this thread.
-#![allow(missing_docs, reason = "a bench is no library")]
 
 #[path = "../tests/it/common/mod.rs"]
 mod common;

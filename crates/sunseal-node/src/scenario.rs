@@ -332,7 +332,7 @@ pub struct Sunlight {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GatewayChoice {
-    /// Address as `host:port`.
+    /// Address of the gateway, as `host:port`.
     pub address: String,
 }
 

@@ -8,7 +8,6 @@ use crate::Pin;
 /// How a chip holds one of its pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// An output.
     Driven(bool),
     /// An input with its pull-up on: high where nobody else drives the line.
     PulledUp,
@@ -23,7 +22,6 @@ pub struct Signal {
     pub name: String,
     /// Its width, 1 to 64.
     pub bits: u32,
-    /// Its value now.
     pub value: u64,
 }
 

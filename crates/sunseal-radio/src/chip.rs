@@ -25,7 +25,6 @@ macro_rules! pins {
     ($name:ident { $($(#[$doc:meta])* $key:ident,)* }) => {
         /// The pins that the chip is wired to.
         #[derive(Clone, Copy, Debug, Default)]
-        #[expect(missing_docs, reason = "each is the chip's pin of that name")]
         pub struct $name { $($(#[$doc])* pub $key: Option<Pin>,)* }
 
         impl $name {

@@ -4,6 +4,5 @@
 //! `data/` when they are built, by what makes the C headers of the firmware too.
 
 // The makers' manuals say what each is.
-#![allow(missing_docs)]
 
 include!(concat!(env!("OUT_DIR"), "/chips.rs"));

@@ -233,7 +233,7 @@ impl App {
     }
 }
 
-/// A JSON answer.
+/// Answer of the HTTP interface: a status, and a body in JSON.
 struct Reply(StatusCode, Value);
 
 impl Reply {

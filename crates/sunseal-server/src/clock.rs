@@ -11,7 +11,6 @@ pub const MAX_TIME_US: u64 = i64::MAX as u64 / 2;
 
 /// Where time comes from.
 pub enum Clock {
-    /// Microseconds since 1970.
     System,
     /// Microseconds of simulated time: the latest that a request has named.
     Driven(AtomicU64),

@@ -323,7 +323,7 @@ impl Gateway {
         down
     }
 
-    /// The last words.
+    /// Ends the connection, the reason told to the other side.
     pub fn close(&self) {
         let c = self.state().counts;
         let fields = json!({

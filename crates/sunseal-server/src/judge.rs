@@ -45,11 +45,9 @@ impl Default for Rules {
 /// A verdict and what the log and the answer say about it.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// The code.
     pub verdict: VerdictCode,
     /// The counter of the message, 0 if it has none.
     pub reference: u32,
-    /// One sentence.
     pub why: String,
     /// What an accepted signature is worth.
     pub verified: Option<Verified>,
@@ -84,7 +82,7 @@ impl Judgement {
         Self::refused(verdict_of(&refusal), reference, refusal.to_string())
     }
 
-    /// The answer's JSON.
+    /// Returns the answer as the JSON of the HTTP interface.
     pub fn to_json(&self) -> Value {
         let mut out = json!({
             "verdict": self.verdict.code(),
@@ -167,9 +165,7 @@ pub struct Issued {
 /// What a HELLO is answered with, and a gateway that would wake a node.
 #[derive(Clone, Debug)]
 pub enum Welcome {
-    /// A challenge.
     Challenge(Issued),
-    /// Nothing is queued.
     Idle,
     /// Nobody knows the node, or nobody trusts it any more.
     Refused(Judgement),

@@ -15,7 +15,7 @@ th{font-weight:600}td.n{text-align:right}.late,.refused{color:#a40000}.legacy{co
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}th,td{border-color:#444}.late,.refused{color:#ff8a80}.legacy{color:#ffcc66}}\
 </style><h1>Sunseal server</h1>";
 
-/// The page.
+/// Renders the page of nodes and events as HTML.
 pub fn render(summary: &Value, nodes: &[Value], events: &[Value]) -> String {
     let mut out = String::from(HEAD);
     let now_us = summary["time_us"].as_u64().unwrap_or(0);

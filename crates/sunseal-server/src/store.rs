@@ -49,28 +49,17 @@ pub enum StoreError {
     #[error(
         "the database `{path}` cannot be opened ({why}): name a file in a folder that can be written, with --db"
     )]
-    Open {
-        /// The file.
-        path: String,
-        /// What SQLite says.
-        why: String,
-    },
+    Open { path: String, why: String },
     /// The file is not a database, or a damaged one.
     #[error(
         "`{path}` is corrupt or no SQLite database ({why}): restore it from a copy, or name another file with --db; nothing was changed"
     )]
-    Corrupt {
-        /// The file.
-        path: String,
-        /// What SQLite says.
-        why: String,
-    },
+    Corrupt { path: String, why: String },
     /// The file belongs to another program.
     #[error(
         "`{path}` is a SQLite database of another program (application id {found:#x}, ours is 0x53554e53): name another file with --db; nothing was changed"
     )]
     Foreign {
-        /// The file.
         path: String,
         /// The application id in its header.
         found: i64,
@@ -79,18 +68,12 @@ pub enum StoreError {
     #[error(
         "the disk that holds the database `{path}` is full ({why}): free some space there and start again; what was answered is kept"
     )]
-    Full {
-        /// The file.
-        path: String,
-        /// What SQLite says.
-        why: String,
-    },
+    Full { path: String, why: String },
     /// The copy of a file of an older version cannot be made.
     #[error(
         "`{path}` has schema version {found} and is copied before it is changed, but the copy `{copy}` cannot be made ({why}); nothing was changed"
     )]
     Copy {
-        /// The file.
         path: String,
         /// The version in its header.
         found: i64,
@@ -104,7 +87,6 @@ pub enum StoreError {
         "`{path}` has schema version {found}, this server knows versions up to {SCHEMA_VERSION}: use the newer sunseal-server that made it; nothing was changed"
     )]
     Version {
-        /// The file.
         path: String,
         /// The version in its header.
         found: i64,
@@ -277,7 +259,6 @@ pub fn reader(path: &Path) -> Result<Connection, StoreError> {
 /// A node as the table has it.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Who.
     pub node_id: NodeId,
     /// The operator's name for it.
     pub name: String,
@@ -291,7 +272,6 @@ pub struct Node {
     pub period_us: Option<u64>,
     /// When enrolment was opened.
     pub opened_us: u64,
-    /// When it enrolled.
     pub enrolled_us: Option<u64>,
     /// When it last said HELLO or had a message accepted.
     pub last_seen_us: Option<u64>,
@@ -488,11 +468,8 @@ pub fn count_accepted(db: &Connection, suite: Suite) -> rusqlite::Result<()> {
 /// An event on its way into the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
-    /// When.
     pub time_us: u64,
-    /// Whose.
     pub node_id: NodeId,
-    /// What happened.
     pub kind: &'a str,
     /// The verdict on it, if it asked for one.
     pub verdict: Option<VerdictCode>,

@@ -14,7 +14,6 @@ use crate::{hex, store};
 /// What a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Everything.
     Operator,
     /// To look: lists, events, summary, metrics.
     Read,

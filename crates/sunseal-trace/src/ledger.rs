@@ -8,7 +8,6 @@ use crate::{ComponentId, Cycles, EventId, OperatingPoint, Picos, StateId, Vocabu
 /// A component in a state at an operating point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpanKey {
-    /// Which part.
     pub component: ComponentId,
     /// What it was doing.
     pub state: StateId,
@@ -21,7 +20,6 @@ pub struct SpanKey {
 pub struct Span {
     /// MCLK cycles that fell into the span.
     pub cycles: Cycles,
-    /// Its length.
     pub time: Picos,
 }
 
@@ -60,7 +58,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger.
+    /// Makes a ledger without any time or event.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

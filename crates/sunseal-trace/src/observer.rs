@@ -9,16 +9,13 @@ use crate::Cycles;
 /// MSP430X is two 16-bit accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Width {
-    /// 8 bits.
     W8,
-    /// 16 bits.
     W16,
-    /// 32 bits.
     W32,
 }
 
 impl Width {
-    /// Bytes moved.
+    /// Number of bytes that an access of this width moves.
     #[must_use]
     pub const fn bytes(self) -> u32 {
         match self {
@@ -45,9 +42,7 @@ pub enum Flow {
     Next,
     /// Elsewhere, keeping no return address: jumps taken, branches, writes to the program counter.
     Jump,
-    /// Into a subroutine.
     Call {
-        /// Its first instruction.
         target: u32,
     },
     /// Back from a subroutine.
@@ -122,7 +117,7 @@ pub trait Observer {
     }
 }
 
-/// Two look on.
+/// Two observers of one run: both hear everything.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const INSTRUCTIONS: bool = A::INSTRUCTIONS || B::INSTRUCTIONS;
     const ACCESSES: bool = A::ACCESSES || B::ACCESSES;
@@ -233,7 +228,7 @@ pub struct Pointed<'a> {
 }
 
 impl<'a> Pointed<'a> {
-    /// Points to `observer`.
+    /// Wraps an observer, to be called by a pointer.
     pub fn new<O: Observer>(observer: &'a mut O) -> Self {
         Self {
             calls: observer,

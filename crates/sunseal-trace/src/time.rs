@@ -21,9 +21,9 @@ const PICOS_PER_SECOND: u128 = 1_000_000_000_000;
 pub struct Picos(pub u128);
 
 impl Picos {
-    /// Power-on.
+    /// Moment at which the machine was made.
     pub const ZERO: Self = Self(0);
-    /// Later than anything.
+    /// Moment that never comes.
     pub const MAX: Self = Self(u128::MAX);
 
     /// The time of `ticks` periods of a clock at `freq_hz`, rounded to the nearest picosecond.
@@ -112,11 +112,8 @@ impl fmt::Display for Picos {
 /// What the coefficients of a state depend on: its clocks and the core voltage level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperatingPoint {
-    /// CPU clock.
     pub mclk_hz: u32,
-    /// Subsystem clock.
     pub smclk_hz: u32,
-    /// Auxiliary clock.
     pub aclk_hz: u32,
     /// Core voltage level (PMMCOREV).
     pub vcore: u8,

@@ -60,7 +60,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// An empty vocabulary.
+    /// Makes a vocabulary without any name.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -23,9 +23,7 @@ const P256_ORDER: [u8; 32] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Verified {
-    /// Curve and hash.
     pub suite: Suite,
-    /// 128 or 80.
     pub security_bits: u16,
     /// "legacy" below 112 bits, "current" otherwise.
     pub security_label: &'static str,
@@ -39,9 +37,7 @@ pub enum Refusal {
     KeyLength {
         /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
-        /// The suite's length.
         wanted: usize,
-        /// The length given.
         found: usize,
     },
     /// The signature has another length than the suite's `r || s`.
@@ -49,9 +45,7 @@ pub enum Refusal {
     SignatureLength {
         /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
-        /// The suite's length.
         wanted: usize,
-        /// The length given.
         found: usize,
     },
     /// `r` or `s` is not in 1 .. n-1.
@@ -59,7 +53,6 @@ pub enum Refusal {
     ScalarOutOfRange {
         /// Signature suite (curve and hash) by which the verification was asked for.
         suite: Suite,
-        /// 'r' or 's'.
         which: char,
     },
     /// The public key is not a point of the curve.

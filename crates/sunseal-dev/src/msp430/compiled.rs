@@ -63,7 +63,6 @@ pub struct Compiled {
     cpu: Cpu,
     bus: FlatBus,
     mspdebug: PathBuf,
-    /// clang, ld.lld, llvm-objcopy.
     compiler: [PathBuf; 3],
     scratch: Scratch,
 }

@@ -75,7 +75,6 @@ fn fault_of_mspdebug(form: &Form, r: &[u32; 16]) -> Option<&'static str> {
 
 /// One instruction. `X(target, 0)`, the symbolic mode, has the address meant in place of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // what they assemble to
 pub enum Form {
     Double(&'static str, Size, Arg, Arg),
     Single(&'static str, Size, Arg),
@@ -119,7 +118,7 @@ impl Form {
     }
 }
 
-/// Draws programs.
+/// Generator of random programs for the MSP430.
 struct Draw<'a>(&'a mut Random);
 
 impl Draw<'_> {

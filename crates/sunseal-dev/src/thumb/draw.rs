@@ -6,7 +6,7 @@ use sunseal_isa::{Fault, FaultKind};
 
 use crate::random::Random;
 
-/// Where data lie.
+/// First address of the data of drawn programs.
 pub(super) const RAM: u32 = 0x2000_0000;
 pub(super) const RAM_BYTES: u32 = 0x1000;
 
@@ -117,7 +117,7 @@ fn leads_away(kind: Kind) -> bool {
     }
 }
 
-/// MOVW and MOVT.
+/// Loads a constant of 32 bits by MOVW and MOVT.
 fn load_constant(words: &mut Vec<u16>, rd: u8, value: u32) {
     for (op, half) in [(0xF240, value & 0xFFFF), (0xF2C0, value >> 16)] {
         words.push((op | half >> 12 | half >> 1 & 0x400) as u16);

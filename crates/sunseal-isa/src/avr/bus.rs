@@ -62,7 +62,7 @@ pub trait Bus {
     /// Where it cannot be done.
     fn spm(&mut self, pc: u32, byte_addr: u32, word: u16, at: Cycles) -> Result<(), Fault>;
 
-    /// WDR.
+    /// Restarts the watchdog, as instruction WDR does.
     fn watchdog_reset(&mut self, at: Cycles);
 
     /// How many cycles the CPU is halted behind the instruction whose [`write`](Self::write) was the
@@ -94,7 +94,7 @@ pub struct FlatBus {
 }
 
 impl FlatBus {
-    /// 128 KB.
+    /// Words of the program memory, 128 KB.
     pub const FLASH_WORDS: usize = 1 << 16;
     /// Behind the registers of an ATmega128.
     pub const RAM_START: u16 = 0x100;
@@ -128,7 +128,7 @@ impl FlatBus {
         &mut self.data
     }
 
-    /// The program space.
+    /// Words of the program memory.
     #[must_use]
     pub fn flash(&self) -> &[u16; Self::FLASH_WORDS] {
         &self.flash

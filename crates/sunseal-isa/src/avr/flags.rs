@@ -104,7 +104,7 @@ impl Flags {
         difference
     }
 
-    /// AND, OR, EOR.
+    /// Sets the flags as AND, OR and EOR do.
     #[inline(always)]
     pub fn logic(&mut self, result: u8) -> u8 {
         self.signed(result, 0);

@@ -7,7 +7,6 @@ use crate::{Fault, FaultKind};
 /// What an instruction does. Names that the manual gives to special operands (LSL, TST, SER, SBR) appear as
 /// what they are; conditional branches and flag instructions print with the flag's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Mnemonic {
     Adc,
     Add,
@@ -94,13 +93,10 @@ pub enum Step {
 /// An operand. Addresses of code are byte addresses and resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// There is none.
     None,
-    /// `R0` to `R31`.
     Reg(u8),
     /// `Rd+1:Rd`, by the lower one.
     Pair(u8),
-    /// A constant.
     Immediate(u8),
     /// An address of the I/O space, 0 to 63.
     Io(u8),
@@ -114,7 +110,7 @@ pub enum Operand {
     Pointer(u8, Step),
 }
 
-/// A decoded instruction.
+/// Instruction of the AVR, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Insn {
     /// What it does, by its name in assembly.

@@ -34,7 +34,7 @@ const SLOTS: usize = 1 << 16;
 /// "Interrupt Response Time"); four more from sleep are the machine's.
 const INTERRUPT_CYCLES: u32 = 4;
 
-/// Bits of SREG.
+/// Bits of the status register, SREG.
 pub mod sreg {
     bits! { u8:
         C 0 "Carry.",
@@ -56,7 +56,7 @@ pub mod io {
     pub const SPL: u8 = 0x3D;
     /// Stack pointer, high byte.
     pub const SPH: u8 = 0x3E;
-    /// Status register.
+    /// I/O address of the status register.
     pub const SREG: u8 = 0x3F;
     /// Where the I/O space lies in the data space.
     pub const BASE: u16 = 0x20;
@@ -66,7 +66,6 @@ pub mod io {
 /// a fault, where it is at the instruction that faulted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// [`Bus::deadline`] is reached.
     Deadline,
     /// The last instruction set I, or was RETI.
     Status,
@@ -83,17 +82,13 @@ pub enum Exit {
 /// Everything that a snapshot of the core keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct State {
-    /// R0 to R31.
     pub r: [u8; 32],
     /// Program counter, in words.
     pub pc: u16,
-    /// Stack pointer.
     pub sp: u16,
-    /// Status register.
+    /// I/O address of the status register.
     pub sreg: u8,
-    /// RAMPZ.
     pub rampz: u8,
-    /// Cycles since power-on.
     pub cycles: Cycles,
     /// Whether the next instruction runs before any interrupt.
     pub interrupt_shadow: bool,
@@ -108,21 +103,18 @@ pub fn handler(pc: u32, mut fetch: impl FnMut(u32) -> Result<u16, Fault>) -> Res
     Ok(op::lower(&decode(pc, &mut fetch)?, false).kind())
 }
 
-/// The CPU.
+/// Processor of the AVR: its state and decoded program.
 pub struct Cpu {
-    /// R0 to R31.
     pub r: [u8; 32],
     flags: Flags,
     /// I and T, as in SREG.
     control: u8,
-    /// RAMPZ.
     pub rampz: u8,
     /// Stack pointer: the next byte that a push writes.
     pub sp: u16,
     /// Program counter, in words.
     pub pc: u16,
     interrupt_shadow: bool,
-    /// Cycles since power-on.
     pub cycles: Cycles,
     timing: Timing,
     /// Why the last handler returned [`FAULT`].
@@ -158,7 +150,7 @@ impl Cpu {
         }
     }
 
-    /// The status register.
+    /// Value that the status register has.
     #[must_use]
     pub fn sreg(&self) -> u8 {
         self.flags.bits() | self.control

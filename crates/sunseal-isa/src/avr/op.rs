@@ -14,7 +14,7 @@ pub(crate) mod one {
     numbers! { u8: COM, NEG, SWAP, INC, ASR, LSR, ROR, DEC, COUNT }
 }
 
-/// Multiplications.
+/// Numbers of the kinds of multiplication.
 pub(crate) mod mul {
     numbers! { u8: MUL, MULS, MULSU, FMUL, FMULS, FMULSU, COUNT }
 }
@@ -81,7 +81,7 @@ pub(crate) mod skip {
     numbers! { u8: CPSE, SBRC, SBRS, SBIC, SBIS }
 }
 
-/// A decoded instruction.
+/// Instruction of the AVR, packed for its handler.
 #[derive(Clone, Copy)]
 pub(crate) struct Op(pub u32);
 
@@ -109,7 +109,7 @@ impl Op {
     pub fn pointer(self) -> u8 {
         (self.0 >> 16) as u8
     }
-    /// An address.
+    /// Address of 16 bits in the operation.
     #[inline(always)]
     pub fn wide(self) -> u16 {
         (self.0 >> 8) as u16

@@ -8,14 +8,12 @@ use crate::{Cycles, Fault};
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Width {
-    /// 8 bits.
     Byte,
-    /// 16 bits.
     Word,
 }
 
 impl Width {
-    /// Bytes moved.
+    /// Number of bytes that an access of this size moves.
     #[must_use]
     pub const fn bytes(self) -> u32 {
         match self {

@@ -9,7 +9,6 @@ pub(crate) const MASK20: u32 = 0xF_FFFF;
 
 /// What an instruction does. Emulated instructions appear as what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Mnemonic {
     Mov,
     Add,
@@ -46,7 +45,6 @@ pub enum Mnemonic {
 
 /// When a jump is taken, in the order of its opcode bits 12:10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Condition {
     Ne,
     Eq,
@@ -60,7 +58,6 @@ pub enum Condition {
 
 /// Operand length: byte, word or 20-bit address word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Size {
     B,
     W,
@@ -68,7 +65,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// The operand's bits.
+    /// Mask of the bits that an operand of this size has.
     #[must_use]
     pub const fn mask(self) -> u32 {
         match self {
@@ -92,9 +89,7 @@ impl Size {
 /// An operand. Addresses that do not depend on a register are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// There is none.
     None,
-    /// `Rn`
     Reg(u8),
     /// A constant generator's value.
     Constant(u32),
@@ -102,20 +97,15 @@ pub enum Operand {
     Immediate(u32),
     /// `X(Rn)`, the index sign-extended to 32 bits. `wraps`: stays below 64 KB if the register is.
     Indexed {
-        /// Base register.
         reg: u8,
-        /// Signed index.
         index: i32,
         /// Whether the 16-bit rule of the MSP430 instructions holds.
         wraps: bool,
     },
     /// `EDE`, relative to the program counter; this is the address meant.
     Symbolic(u32),
-    /// `&EDE`
     Absolute(u32),
-    /// `@Rn`
     Indirect(u8),
-    /// `@Rn+`
     Increment(u8),
 }
 
@@ -128,7 +118,7 @@ pub enum Repeat {
     Register(u8),
 }
 
-/// A decoded instruction.
+/// Instruction of the MSP430, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Insn {
     /// What it does, by its name in assembly.

@@ -32,11 +32,11 @@ const LIKELY: &[(u16, [u16; crate::threading::MOST])] = include!("likely.in");
 /// One slot for each even address.
 const SLOTS: usize = 1 << 19;
 
-/// Program counter.
+/// Number of the program counter, R0.
 pub const PC: usize = 0;
-/// Stack pointer.
+/// Number of the stack pointer, R1.
 pub const SP: usize = 1;
-/// Status register.
+/// Number of the status register, R2.
 pub const SR: usize = 2;
 
 /// Bits of the status register.
@@ -60,7 +60,6 @@ pub mod sr {
 /// after a fault, where it is at the instruction that faulted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// [`Bus::deadline`] is reached.
     Deadline,
     /// The last instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
     Status,
@@ -76,7 +75,6 @@ pub enum Exit {
 pub struct State {
     /// R0 (PC) to R15, 20 bits each.
     pub r: [u32; 16],
-    /// Cycles since power-on.
     pub cycles: Cycles,
     /// How many of them ran code that is not [cacheable](Bus::cacheable).
     pub cycles_uncached: Cycles,
@@ -97,11 +95,10 @@ pub fn handler(
     Ok(op::lower(&decode_for(timing.family, pc, fetch)?, pc, timing).kind())
 }
 
-/// The CPU.
+/// Processor of the MSP430: its state and decoded program.
 pub struct Cpu {
     /// R0 (PC) to R15, 20 bits each.
     pub r: [u32; 16],
-    /// Cycles since power-on.
     pub cycles: Cycles,
     /// How many of them ran code that is not [cacheable](Bus::cacheable): RAM, on most devices.
     pub cycles_uncached: Cycles,

@@ -39,9 +39,7 @@ impl Family {
 /// What DADD leaves in V, which the manual calls undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DaddOverflow {
-    /// What was there.
     Keep,
-    /// Zero.
     Clear,
 }
 
@@ -49,7 +47,6 @@ pub enum DaddOverflow {
 /// The defaults follow TI's tables; docs/accuracy.md says what would settle each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timing {
-    /// The cycle tables.
     pub family: Family,
     /// CPU: MOV and others `@Rn, PC` take 3 cycles (TI's MSP Debug Stack, openMSP430), not the 2 of SLAU049
     /// table 3-16.
@@ -260,7 +257,7 @@ impl Timing {
         }
     }
 
-    /// Table 4-19.
+    /// Cycles of an address instruction (SLAU208, table 4-19).
     fn address(&self, insn: &Insn) -> u8 {
         let to_pc = insn.dst == Operand::Reg(PC as u8);
         // What fetching from the new place adds: CPUXV2 by the table, CPUX by TI's MSP Debug Stack.
@@ -282,7 +279,7 @@ impl Timing {
         }
     }
 
-    /// Table 4-17, CALLA.
+    /// Cycles of CALLA (SLAU208, table 4-17).
     fn calla(&self, dst: Operand) -> u8 {
         let first = self.family != Family::CpuXV2;
         let stack = u8::from(by_stack(dst));

@@ -175,7 +175,7 @@ impl FlatBus {
         &mut self.code
     }
 
-    /// The RAM's bytes.
+    /// Bytes of the RAM, all of them.
     #[must_use]
     pub fn ram(&self) -> &[u8; Self::BYTES] {
         &self.ram

@@ -14,7 +14,7 @@ fn r(n: u8) -> Registers {
     if usize::from(n) == PC { NONE } else { Registers::of(n) }
 }
 
-/// A floating-point register.
+/// Set of one floating-point register.
 fn s(n: u8) -> Registers {
     Registers::of(32 + (n & 31))
 }

@@ -22,7 +22,7 @@ pub(crate) mod recent {
     pub const PAIRS: u32 = 1 << 25;
     /// It had 16 bits.
     pub const NARROW: u32 = 1 << 17;
-    /// It branched.
+    /// Bit of an outcome: the instruction branched.
     pub const BRANCHED: u32 = 1 << 18;
     /// It takes more than one cycle by its nature, or was the first behind a branch: a row of 32-bit instructions at
     /// addresses that are no multiple of four may pay here. One above `BRANCHED`; bit 16 is no flag, so that shifting by one
@@ -34,7 +34,7 @@ pub(crate) mod recent {
     pub const ROW_SHIFT: u32 = 18;
     /// The length of that row, up to 3.
     pub const RUN_SHIFT: u32 = 21;
-    /// The field.
+    /// Field of an outcome that holds the run.
     pub const RUN: u32 = 3 << RUN_SHIFT;
     /// A row that has paid or does not: three long, without being three stores.
     pub const CLOSED: u32 = RUN | NOT_STORE;
@@ -149,7 +149,7 @@ impl Cpu {
         self.cycles + Cycles::from(cycles.saturating_sub(1))
     }
 
-    /// One aligned access.
+    /// Makes one aligned access and tells the observer of it.
     #[inline(always)]
     pub(crate) fn access<B: Bus, O: Observer>(
         &self,

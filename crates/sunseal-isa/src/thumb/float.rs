@@ -5,7 +5,7 @@
 
 use super::insn::{Float, FloatUnary};
 
-/// Bits of FPSCR.
+/// Bits of the floating-point status register, FPSCR.
 pub mod fpscr {
     bits! { u32:
         N 31 "Negative: less than.",

@@ -13,7 +13,6 @@ use wide::decode_wide;
 /// A condition, in the order of its encoding (A7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Condition {
     Eq = 0,
     Ne,
@@ -62,7 +61,6 @@ impl Condition {
 /// Whether an instruction is in an IT block: there, 16-bit instructions leave the flags alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Context {
-    /// In none.
     #[default]
     Outside,
     /// In one, with this condition, and more instructions behind it.
@@ -109,7 +107,6 @@ pub fn it_behind(it: u8) -> u8 {
 /// Data processing with a flexible second operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Alu {
     And,
     Bic,
@@ -150,10 +147,9 @@ impl Alu {
     }
 }
 
-/// A shift.
+/// Shift of an operand, by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Shift {
     Lsl,
     Lsr,
@@ -167,12 +163,10 @@ pub enum Shift {
 pub enum Source {
     /// A constant, and the carry that making it leaves, if it does.
     Imm {
-        /// Its value.
         value: u32,
         /// Bit 31 of a rotated constant.
         carry: Option<bool>,
     },
-    /// A register.
     Reg(u8),
     /// A register shifted by 1 to 32 (RRX by one).
     Shifted(u8, Shift, u8),
@@ -183,11 +177,8 @@ pub enum Source {
 /// Where a load or store goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
-    /// `[Rn, #offset]`
     Offset(u8, i32),
-    /// `[Rn, #offset]!`
     Pre(u8, i32),
-    /// `[Rn], #offset`
     Post(u8, i32),
     /// `[Rn, Rm, LSL #n]`
     Register(u8, u8, u8),
@@ -197,7 +188,6 @@ pub enum Address {
 
 /// What a single load or store moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // they say it
 pub enum Moved {
     Word,
     Half,
@@ -208,7 +198,6 @@ pub enum Moved {
 
 /// Multiplications and divisions with a 32-bit result. `(bool, bool)`: the top halves of Rn and Rm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Mul {
     Mul,
     Mla,
@@ -252,7 +241,6 @@ impl Mul {
 
 /// Multiplications with a 64-bit result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum MulLong {
     Smull,
     Umull,
@@ -266,7 +254,6 @@ pub enum MulLong {
 
 /// What a parallel addition or subtraction does with its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Parallel {
     Add16,
     Asx,
@@ -281,21 +268,16 @@ pub enum Parallel {
 pub enum Lanes {
     /// S: signed, sets GE.
     Signed,
-    /// Q: signed, saturated.
     SignedSaturated,
-    /// SH: signed, halved.
     SignedHalved,
     /// U: unsigned, sets GE.
     Unsigned,
-    /// UQ: unsigned, saturated.
     UnsignedSaturated,
-    /// UH: unsigned, halved.
     UnsignedHalved,
 }
 
 /// One register in, one out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Unary {
     Clz,
     Rbit,
@@ -306,7 +288,6 @@ pub enum Unary {
 
 /// Saturating arithmetic on words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Saturating {
     Qadd,
     Qdadd,
@@ -316,16 +297,14 @@ pub enum Saturating {
 
 /// What an extension takes of its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // they say it
 pub enum Extended {
     Byte,
     Half,
     TwoBytes,
 }
 
-/// Bit fields.
+/// Instructions that move bit fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Field {
     Bfc,
     Bfi,
@@ -333,9 +312,8 @@ pub enum Field {
     Ubfx,
 }
 
-/// Barriers.
+/// Barriers of memory and instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Barrier {
     Dsb,
     Dmb,
@@ -344,7 +322,6 @@ pub enum Barrier {
 
 /// Hints that do something here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Hint {
     Nop,
     Yield,
@@ -357,7 +334,6 @@ pub enum Hint {
 /// Floating-point arithmetic of two registers, or three where one accumulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[allow(missing_docs)] // the manual's mnemonics
 pub enum Float {
     Mla,
     Mls,
@@ -395,13 +371,9 @@ impl Float {
 /// Floating-point operations on one register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatUnary {
-    /// VMOV
     Mov,
-    /// VABS
     Abs,
-    /// VNEG
     Neg,
-    /// VSQRT
     Sqrt,
     /// VCVTB and VCVTT from half precision; true: of the top half
     FromHalf(bool),
@@ -422,7 +394,6 @@ pub enum FloatUnary {
         signed: bool,
         /// Of 32 bits, else 16.
         word: bool,
-        /// Its fraction bits.
         fraction: u8,
     },
     /// VCVT to fixed point
@@ -431,7 +402,6 @@ pub enum FloatUnary {
         signed: bool,
         /// Of 32 bits, else 16.
         word: bool,
-        /// Its fraction bits.
         fraction: u8,
     },
 }
@@ -439,7 +409,6 @@ pub enum FloatUnary {
 /// What an instruction does, with its operands. Registers are numbers; of the floating-point unit, Sn is `n`
 /// and Dn is `n` where `double` says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // operands have the names of the manual
 pub enum Kind {
     Alu {
         op: Alu,
@@ -624,7 +593,6 @@ pub enum Kind {
     Bkpt {
         imm: u8,
     },
-    /// CPSIE, CPSID.
     Cps {
         disable: bool,
         primask: bool,
@@ -724,11 +692,9 @@ pub enum Kind {
 /// A decoded instruction. Its text is the manual's (UAL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Insn {
-    /// Two or four.
     pub bytes: u8,
     /// Whether and how an IT block conditions it.
     pub context: Context,
-    /// The rest.
     pub kind: Kind,
 }
 

@@ -29,11 +29,11 @@ use crate::{Cycles, Fault};
 
 const LIKELY: &[(u16, [u16; crate::threading::MOST])] = include!("likely.in");
 
-/// Stack pointer.
+/// Number of the stack pointer, R13.
 pub const SP: usize = 13;
-/// Link register.
+/// Number of the link register, R14.
 pub const LR: usize = 14;
-/// Program counter.
+/// Number of the program counter, R15.
 pub const PC: usize = 15;
 
 /// Bits of the program status register.
@@ -56,7 +56,7 @@ pub mod psr {
     pub const APSR: u32 = N | Z | C | V | Q | GE;
 }
 
-/// Bits of CONTROL.
+/// Bits of the special register CONTROL.
 pub mod control {
     bits! { u32:
         NPRIV 0 "Thread mode is unprivileged.",
@@ -69,7 +69,6 @@ pub mod control {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Usage {
-    /// UNDEFINSTR: no instruction.
     Undefined = 0,
     /// INVSTATE: a branch that leaves Thumb state.
     InvalidState = 1,
@@ -97,17 +96,13 @@ type Place = (u32, crate::Width, Cycles);
 /// Why [`Cpu::run`] came back. The program counter is at the next instruction to run, except where said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// [`Bus::deadline`] is reached.
     Deadline,
     /// A [breakpoint](Cpu::set_breakpoints) is at the program counter.
     Breakpoint,
     /// The last instruction changed PRIMASK, BASEPRI, FAULTMASK or CONTROL.
     Status,
-    /// WFI.
     Wfi,
-    /// WFE.
     Wfe,
-    /// SEV.
     Sev,
     /// SVC with its number.
     Svc(u8),
@@ -118,7 +113,6 @@ pub enum Exit {
     Return(u32),
     /// The instruction at the program counter raises a UsageFault; it has done and cost nothing.
     Usage {
-        /// Which.
         cause: Usage,
         /// The address accessed, or the instruction's own.
         addr: u32,
@@ -149,21 +143,15 @@ pub struct State {
     pub sp_other: u32,
     /// APSR, IPSR and EPSR.
     pub psr: u32,
-    /// Bit 0.
     pub primask: u32,
-    /// Bits 7:0.
     pub basepri: u32,
-    /// Bit 0.
     pub faultmask: u32,
-    /// See [`control`].
     pub control: u32,
-    /// S0 to S31.
     pub s: [u32; 32],
     /// Floating-point status and control.
     pub fpscr: u32,
     /// Whether the local exclusive monitor is in its exclusive state. It holds no address (TRM r0p1 3.8).
     pub exclusive: bool,
-    /// Cycles since power-on.
     pub cycles: Cycles,
     /// How many of them ran code that is not [cacheable](Bus::cacheable).
     pub cycles_uncached: Cycles,
@@ -208,21 +196,16 @@ pub struct Cpu {
     pub r: [u32; 16],
     /// APSR, IPSR and EPSR.
     pub psr: u32,
-    /// Bit 0.
     pub primask: u32,
     /// Bits 7:0, of which the machine says how many exist: see [`basepri_mask`](Self::basepri_mask).
     pub basepri: u32,
-    /// Bit 0.
     pub faultmask: u32,
-    /// See [`control`].
     pub control: u32,
-    /// S0 to S31.
     pub s: [u32; 32],
     /// Floating-point status and control.
     pub fpscr: u32,
     /// The priority bits that the device implements, at the top of the byte: what MSR BASEPRI keeps.
     pub basepri_mask: u32,
-    /// Cycles since power-on.
     pub cycles: Cycles,
     /// How many of them ran code that is not [cacheable](Bus::cacheable): RAM, on most devices.
     pub cycles_uncached: Cycles,
@@ -235,7 +218,6 @@ pub struct Cpu {
     flags: alu::Flags,
     /// ITSTATE, the place in an IT block, while `run` executes instructions; between runs `psr` has it.
     it: u8,
-    /// See [`Pipeline`].
     recent: u32,
     float_result: u32,
     float_ready: Cycles,
@@ -258,7 +240,6 @@ pub struct Cpu {
     slots: run::Slots,
     region: u32,
     parked: Vec<(u32, run::Slots)>,
-    /// IT blocks.
     blocks: run::Blocks,
     /// Decoded forms for the general handler, and one that must not be kept.
     insns: Vec<Insn>,

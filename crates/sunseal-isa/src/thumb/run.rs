@@ -60,7 +60,7 @@ fn block_slot(it: u32) -> usize {
 /// A slot with a breakpoint.
 const MARKED: [u64; 2] = [0, MARK as u64];
 
-/// A decoded instruction.
+/// Instruction with its handler, ready to run.
 struct Translated {
     op: Op,
     keep: bool,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Words from operands: just enough to build tests and benchmarks from, written from the manual's
 //! formats and independent of the decoder.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code)]
 
 /// Format I operations, opcode 4 to 15.
 pub const DOUBLE: [&str; 12] =

@@ -27,7 +27,7 @@ impl Observer for Log {
 pub struct Writes(pub Vec<(u32, Width, u32)>);
 
 impl Writes {
-    /// By bytes.
+    /// Splits writes into single bytes, in their order.
     pub fn bytes(&self) -> impl Iterator<Item = (u32, u8)> {
         self.0.iter().flat_map(|&(addr, width, value)| {
             (0..width.bytes()).map(move |i| (addr + i, (value >> (8 * i)) as u8))

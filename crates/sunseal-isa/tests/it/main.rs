@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The instruction sets, tested by rows of their manuals, a second reading of them and other makers' tools: one
 //! program, because each program of tests compiles the interpreters anew.
-#![allow(missing_docs)]
 
 #[path = "../asm/mod.rs"]
 mod asm;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program with the instruction mix of the firmware: a loop over three subroutines (multi-word
 //! multiplication by shift and add, bitwise CRC, copy and byte swap), assembled by hand.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code)]
 
 use super::asm::{Arg::*, RET, Size::*, double, jump, single};
 use sunseal_isa::msp430::{Cpu, FlatBus, PC, PageKind, SP, Timing};

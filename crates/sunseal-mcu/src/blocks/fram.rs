@@ -109,7 +109,7 @@ impl Cache {
     }
 }
 
-/// FRCTL, or FRCTL_A.
+/// FRAM controller: FRCTL of the FR59xx, FRCTL_A of the FR599x.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FramController {
     frctl_a: bool,

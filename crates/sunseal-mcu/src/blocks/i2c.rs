@@ -66,7 +66,6 @@ pub(crate) struct I2c {
     /// The byte that waits in UCBxTXBUF, and that in the shift register which UCBxRXBUF has no room for.
     waiting: Option<u8>,
     held: Option<u8>,
-    /// Bytes since START.
     pub count: u8,
     /// Since when SCL is held low.
     low_since: Option<u128>,

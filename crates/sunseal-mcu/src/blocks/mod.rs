@@ -76,7 +76,7 @@ pub(crate) enum ResetKind {
     Bor,
 }
 
-/// SYSRSTIV codes.
+/// Codes of resets in SYSRSTIV, by cause.
 pub(crate) mod cause {
     use crate::resets::ResetCause;
 

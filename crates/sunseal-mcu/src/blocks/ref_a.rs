@@ -35,7 +35,7 @@ impl RefA {
         self.ctl0 & (REFON | REFGENOT) != 0 || self.wanted
     }
 
-    /// REFVSEL.
+    /// Output voltage that REFVSEL asks for, as its number.
     pub fn level(&self) -> usize {
         usize::from((self.ctl0 & REFVSEL) >> 4)
     }

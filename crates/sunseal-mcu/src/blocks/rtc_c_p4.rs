@@ -39,7 +39,7 @@ fn days_in(year: u16, month: u16) -> u16 {
 }
 
 impl Time {
-    /// The next second.
+    /// Moves calendar and alarms on by one second.
     fn advance(&mut self) {
         let carry = |field: &mut u16, end: u16, first: u16| {
             *field += 1;

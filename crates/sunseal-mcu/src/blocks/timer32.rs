@@ -42,7 +42,7 @@ impl Counter {
         if self.control & T32CONTROL_SIZE != 0 { u32::MAX } else { 0xFFFF }
     }
 
-    /// What follows zero.
+    /// Value that the counter takes after zero.
     fn reload(&self) -> u32 {
         if self.control & T32CONTROL_MODE != 0 { self.load & self.mask() } else { self.mask() }
     }

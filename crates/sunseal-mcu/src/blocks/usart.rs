@@ -40,9 +40,7 @@ pub(crate) struct Usart {
     pub tx_ifg: bool,
     pub rx_ie: bool,
     pub tx_ie: bool,
-    /// URXEx, USPIEx.
     pub rx_on: bool,
-    /// UTXEx.
     pub tx_on: bool,
 }
 

@@ -242,9 +242,7 @@ impl Registers for Raw {
 
 /// A register as the debugger knows it.
 struct Field {
-    /// The debugger's name.
     name: String,
-    /// The machine's.
     register: String,
     bytes: usize,
     kind: &'static str,
@@ -682,7 +680,7 @@ impl SingleThreadBase for Session<'_> {
     }
 }
 
-/// "Bad address".
+/// Number of the error "Bad address" in GDB's file protocol.
 const EFAULT: u8 = 14;
 
 /// The single-precision register behind `S2n`.

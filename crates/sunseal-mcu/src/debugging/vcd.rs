@@ -17,13 +17,12 @@ use crate::{Elf, Machine, MachineError, PORT_J, Pin, Stop, Until};
 pub struct Variable {
     /// Its name in the dump.
     pub name: String,
-    /// Its address.
     pub addr: u32,
     /// Its size: 1 to 8 bytes.
     pub bytes: u32,
 }
 
-/// What is dumped.
+/// Signals that are dumped: states, pins, symbols.
 #[derive(Clone, Debug, Default)]
 pub struct Probes {
     /// Pins, whoever drives them; none for all that move.
@@ -63,58 +62,33 @@ impl Probes {
 /// What is wrong with a dump or with what is to be dumped.
 #[derive(Debug, thiserror::Error)]
 pub enum VcdError {
-    /// The file.
     #[error("the waveform cannot be written or read: {0}")]
     Io(#[from] io::Error),
     /// A variable that is too big.
     #[error(
         "`{name}` has {bytes} bytes; a signal of a waveform has 1 to 8, give a part of it by its address"
     )]
-    Size {
-        /// Which.
-        name: String,
-        /// Its size.
-        bytes: u32,
-    },
+    Size { name: String, bytes: u32 },
     /// What cannot be asked of the machine.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// Not a dump.
     #[error("line {line} of the waveform is no VCD: {what}")]
-    Syntax {
-        /// Which line.
-        line: u64,
-        /// What is wrong.
-        what: String,
-    },
+    Syntax { line: u64, what: String },
     /// A signal that is asked for.
     #[error("the waveform has no signal `{name}`; it has {known}")]
     NoSignal {
-        /// Which.
         name: String,
         /// Some that it has.
         known: String,
     },
     /// A signal that no pin can follow.
     #[error("signal `{name}` has {bits} bits; a pin follows one of a single bit")]
-    Wide {
-        /// Which.
-        name: String,
-        /// Its width.
-        bits: u32,
-    },
+    Wide { name: String, bits: u32 },
     /// A time that the machine cannot tell.
     #[error(
         "line {line} of the waveform: time {time} x {step_ps} ps is later than any machine lives; mind its $timescale"
     )]
-    Late {
-        /// Which line.
-        line: u64,
-        /// The time stamp.
-        time: u64,
-        /// The time scale.
-        step_ps: u64,
-    },
+    Late { line: u64, time: u64, step_ps: u64 },
 }
 
 /// A store to a variable: when, which, and what.

@@ -8,7 +8,6 @@ use super::{Device, DeviceError, Level, RegionKind, block};
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct Atmega128 {
     pub speed: Speed,
     pub bod: Bod,
@@ -22,14 +21,12 @@ pub struct Atmega128 {
 }
 
 block!(
-    /// Clock and supply.
     Speed {
         @rename = "clock_max_MHz" clock_max_mhz: f64,
         @rename = "vcc_min_V" vcc_min_v: f64,
     }
 );
 block!(
-    /// Brown-out detector.
     Bod {
         /// By BODLEVEL: unprogrammed, programmed.
         @rename = "level_V" level_v: [f64; 2],
@@ -46,7 +43,6 @@ block!(
         low: u8,
         /// OCDEN, JTAGEN, SPIEN, CKOPT, EESAVE, BOOTSZ, BOOTRST.
         high: u8,
-        /// M103C, WDTON.
         extended: u8,
     }
 );
@@ -68,11 +64,10 @@ block!(
     }
 );
 block!(
-    /// Oscillators.
     Oscillators {
         /// Internal, by CKSEL - 1.
         @rename = "rc_MHz" rc_mhz: [u32; 4],
-        /// At TOSC1.
+        /// Frequency of the crystal at pin TOSC1.
         @rename = "tosc_Hz" tosc_hz: u32,
     }
 );
@@ -83,19 +78,11 @@ block!(
         @rename = "timeout_5V_ms" timeout_5v_ms: f64,
     }
 );
-block!(
-    /// EEPROM timing.
-    EepromTime {
-        write_ms: f64,
-    }
-);
-block!(
-    /// Flash timing.
-    PageTime {
-        /// A page erased, or written.
-        page_ms: f64,
-    }
-);
+block!(EepromTime { write_ms: f64 });
+block!(PageTime {
+    /// A page erased, or written.
+    page_ms: f64,
+});
 block!(
     /// References of the converter.
     AdcLevels {

@@ -8,7 +8,6 @@ use super::{Capture, Device, DeviceError, Level, Pins, RegionKind, block};
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct F1xx {
     pub mirror: Mirror,
     pub boot_rom: BootRom,
@@ -76,7 +75,6 @@ block!(
     }
 );
 block!(
-    /// Supply voltage supervisor.
     Svs {
         /// Falling edge by VLD, from 1 on.
         @rename = "falling_V" falling_v: Vec<f64>,
@@ -97,7 +95,7 @@ block!(
         @rename = "lfxt1_Hz" lfxt1_hz: u32,
         /// Crystal at XT2; 0: none.
         @rename = "xt2_Hz" xt2_hz: u32,
-        /// ADC12OSC.
+        /// Frequency of the oscillator ADC12OSC.
         @rename = "adc12osc_MHz" adc12osc_mhz: f64,
     }
 );
@@ -139,46 +137,38 @@ block!(
         @rename = "vcc_min_V" vcc_min_v: f64,
     }
 );
-block!(
-    /// Wake-up times.
-    Wake {
-        /// DCO from rest to the first MCLK cycle.
-        dco_us: f64,
-        reset_ms: f64,
-    }
-);
+block!(Wake {
+    /// DCO from rest to the first MCLK cycle.
+    dco_us: f64,
+    reset_ms: f64,
+});
 block!(
     /// Analogue to digital converter.
     Adc12 {
         /// ADC12CLK cycles of a conversion.
         convert_cycles: u32,
         sample_cycles: Vec<u32>,
-        /// Width.
         bits: u32,
         /// Temperature sensor at A10, at 25 degrees Celsius.
         @rename = "sensor_25C_mV" sensor_25c_mv: f64,
         /// Slowest ADC12CLK for which accuracy is specified.
         @rename = "clock_min_MHz" clock_min_mhz: f64,
-        /// Fastest.
+        /// Fastest clock that the converter takes.
         @rename = "clock_max_MHz" clock_max_mhz: f64,
     }
 );
 block!(
-    /// The converter's reference.
     Reference {
-        /// By REF2_5V.
+        /// Voltages of the reference, by bit REF2_5V.
         @rename = "levels_V" levels_v: Vec<f64>,
         @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
         settle_ms: f64,
     }
 );
-block!(
-    /// Multiplier.
-    Mpy16 {
-        /// MCLK cycles from OP2 to the results.
-        after_op2: [u8; 5],
-    }
-);
+block!(Mpy16 {
+    /// MCLK cycles from OP2 to the results.
+    after_op2: [u8; 5],
+});
 
 impl Speed {
     /// Fastest CPU clock at a supply, in hertz.

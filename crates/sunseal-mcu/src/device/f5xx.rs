@@ -8,7 +8,6 @@ use super::{Capture, Device, DeviceError, Level, Pins, Reference, RegionKind, Vl
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct F5xx {
     pub tlv: Tlv,
     #[serde(default)]
@@ -26,27 +25,15 @@ pub struct F5xx {
     pub mpy32: Mpy32,
 }
 
+block!(Tlv { device_id: u16, hardware_revision: u8, firmware_revision: u8 });
+block!(PmmTiming {
+    svs_delay_full_performance_us: f64,
+    svs_delay_normal_us: f64,
+    /// Time for VCORE to reach a new level.
+    vcore_settle_us: f64,
+});
 block!(
-    /// Device descriptors.
-    Tlv {
-        device_id: u16,
-        hardware_revision: u8,
-        firmware_revision: u8,
-    }
-);
-block!(
-    /// PMM timing.
-    PmmTiming {
-        svs_delay_full_performance_us: f64,
-        svs_delay_normal_us: f64,
-        /// Time for VCORE to reach a new level.
-        vcore_settle_us: f64,
-    }
-);
-block!(
-    /// Core voltage levels.
     Pmm {
-        /// Level 0 first.
         level: Vec<PmmLevel>,
         timing: PmmTiming,
     }
@@ -66,12 +53,11 @@ block!(
     }
 );
 block!(
-    /// Fixed oscillators.
     Clock {
         @rename = "refo_Hz" refo_hz: u32,
-        /// VLO, typical.
+        /// Typical frequency of the VLO oscillator.
         @rename = "vlo_Hz" vlo_hz: u32,
-        /// ADC12OSC.
+        /// Frequency of the oscillator of ADC12_A.
         @rename = "modosc_MHz" modosc_mhz: f64,
         vlo_jitter: VloJitter,
     }
@@ -86,10 +72,8 @@ block!(
     }
 );
 block!(
-    /// Flash timing.
     Flash {
         word_write_us: f64,
-        /// 32 bits.
         long_word_write_us: f64,
         segment_erase_ms: f64,
         /// A bank, or all.
@@ -98,7 +82,6 @@ block!(
     }
 );
 block!(
-    /// Wake-up times.
     Wake {
         /// LPM2 to LPM4 with SVSLFP, MCLK above the threshold.
         fast_us: f64,
@@ -138,13 +121,11 @@ block!(
 /// One core voltage level.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct PmmLevel {
     #[serde(rename = "mclk_max_MHz")]
     pub mclk_max_mhz: f64,
     #[serde(rename = "vcc_min_V")]
     pub vcc_min_v: f64,
-    /// Core voltage, typical.
     #[serde(rename = "vcore_V")]
     pub vcore_v: f64,
 }

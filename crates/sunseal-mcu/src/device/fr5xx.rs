@@ -9,7 +9,6 @@ use crate::startup::SramStartup;
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct Fr5xx {
     pub tlv: Tlv,
     #[serde(default)]
@@ -31,18 +30,14 @@ pub struct Fr5xx {
     pub mpy32: Mpy32,
 }
 
+block!(Tlv {
+    device_id: u16,
+    hardware_revision: u8,
+    firmware_revision: u8,
+    random_address: u32,
+    random_bytes: u32,
+});
 block!(
-    /// Device descriptors.
-    Tlv {
-        device_id: u16,
-        hardware_revision: u8,
-        firmware_revision: u8,
-        random_address: u32,
-        random_bytes: u32,
-    }
-);
-block!(
-    /// FRAM.
     Fram {
         /// The controller is FRCTL_A, which sets its wait states by itself and refuses writes, and not FRCTL.
         frctl_a: bool,
@@ -62,7 +57,6 @@ block!(
     }
 );
 block!(
-    /// Supply voltage supervisor.
     Svs {
         @rename = "falling_V" falling_v: f64,
         @rename = "rising_V" rising_v: f64,
@@ -78,15 +72,13 @@ block!(
     }
 );
 block!(
-    /// Fixed oscillators.
     Clock {
-        /// VLO, typical.
+        /// Typical frequency of the VLO oscillator.
         @rename = "vlo_Hz" vlo_hz: u32,
         @rename = "modosc_MHz" modosc_mhz: f64,
     }
 );
 block!(
-    /// Digitally controlled oscillator.
     Dco {
         /// DCOFSEL 0 to 7 under DCORSEL 0, then 1.
         @rename = "frequency_MHz" frequency_mhz: Vec<f64>,
@@ -110,23 +102,20 @@ block!(
         hfxt_start_ms: f64,
     }
 );
-block!(
-    /// Wake-up times.
-    Wake {
-        lpm0_ns: f64,
-        /// And so many periods of the DCO.
-        lpm0_dco_cycles: f64,
-        lpm12_us: f64,
-        lpm34_us: f64,
-        /// And so many periods of the DCO.
-        lpm34_dco_cycles: f64,
-        lpm35_us: f64,
-        lpm45_us: f64,
-        lpm45_without_svs_us: f64,
-        reset_us: f64,
-        power_up_us: f64,
-    }
-);
+block!(Wake {
+    lpm0_ns: f64,
+    /// And so many periods of the DCO.
+    lpm0_dco_cycles: f64,
+    lpm12_us: f64,
+    lpm34_us: f64,
+    /// And so many periods of the DCO.
+    lpm34_dco_cycles: f64,
+    lpm35_us: f64,
+    lpm45_us: f64,
+    lpm45_without_svs_us: f64,
+    reset_us: f64,
+    power_up_us: f64,
+});
 block!(
     /// Analogue to digital converter.
     Adc12 {

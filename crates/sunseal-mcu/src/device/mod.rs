@@ -40,12 +40,7 @@ pub use stm32l4::Stm32l4;
 pub enum DeviceError {
     /// The file could not be read.
     #[error("device file {path} cannot be read: {source}; name a file of data/devices")]
-    Read {
-        /// The file.
-        path: String,
-        /// The system's words.
-        source: std::io::Error,
-    },
+    Read { path: String, source: std::io::Error },
     /// The text is not device data.
     #[error("device data is not valid: {0}")]
     Parse(#[from] NotRead),
@@ -58,17 +53,14 @@ pub enum DeviceError {
         #[source]
         error: Box<DeviceError>,
     },
-    /// No such family.
     #[error("device {device}: family `{family}` is not known; the known ones are {known}")]
     Family {
         /// Name of the device.
         device: String,
-        /// What it says.
         family: String,
         /// What it may say.
         known: String,
     },
-    /// Not built in.
     #[error("`{0}` is no device that is built in; those are {known}", known = Device::names().join(", "))]
     Unknown(String),
     /// The values contradict one another.
@@ -79,7 +71,6 @@ pub enum DeviceError {
         /// What is wrong and what would be right.
         what: String,
     },
-    /// No such pin.
     #[error("`{pin}` is no pin of the {device}, which has {pins}")]
     NoPin {
         /// Name of the device.
@@ -91,7 +82,7 @@ pub enum DeviceError {
     },
 }
 
-/// One microcontroller.
+/// Microcontroller: the facts that its file states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Device {
     /// Part number in lower case.
@@ -100,7 +91,6 @@ pub struct Device {
     pub core: String,
     /// State of the CPU in which a node waits for its timer: the deepest that a timer on a crystal still ends.
     pub waits_in: String,
-    /// The address map.
     pub memory: Vec<Region>,
     /// Supply limits and brown-out.
     pub supply: Supply,
@@ -126,17 +116,12 @@ pub struct Device {
 /// A family's own facts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Facts {
-    /// ATmega128.
     Atmega128(Box<Atmega128>),
-    /// MSP430x1xx.
     F1xx(Box<F1xx>),
-    /// MSP432P4xx.
     Msp432(Box<Msp432>),
     /// The STM32L4x6 of STMicroelectronics, whose manual is RM0351.
     Stm32l4(Box<Stm32l4>),
-    /// MSP430F5xx and F6xx.
     F5xx(Box<F5xx>),
-    /// MSP430FR5xx.
     Fr5xx(Box<Fr5xx>),
 }
 
@@ -155,17 +140,12 @@ pub struct Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RegionKind {
-    /// Registers.
     Peripheral,
     /// Bootloader flash: readable, never written by a program here.
     Bsl,
-    /// Information flash.
     InfoFlash,
-    /// Factory memory.
     Rom,
-    /// Static memory.
     Ram,
-    /// Main flash.
     Flash,
     /// Ferroelectric memory: plain stores change it, and it stays.
     Fram,
@@ -177,17 +157,13 @@ pub enum RegionKind {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// Its name.
     pub name: String,
     /// What may be done with it: read, written, executed, kept without supply.
     pub kind: RegionKind,
-    /// First address.
     pub start: u32,
-    /// Last address.
     pub end: u32,
     /// Erase unit of flash.
     pub segment_bytes: Option<u32>,
-    /// Document and table.
     pub source: String,
 }
 
@@ -198,7 +174,7 @@ impl Region {
         (self.start..=self.end).contains(&addr)
     }
 
-    /// Size in bytes.
+    /// Number of bytes that the range holds.
     #[must_use]
     pub fn size_bytes(&self) -> u32 {
         self.end - self.start + 1
@@ -210,10 +186,8 @@ macro_rules! block {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        #[allow(missing_docs)]
         pub struct $name {
             $($(#[$fdoc])* $(#[serde(rename = $val)])? pub $field: $ty,)*
-            /// Document and table.
             pub source: String,
             /// Written from memory of the source.
             #[serde(default)]
@@ -275,7 +249,6 @@ block!(
 /// Interrupts by name: addresses of vectors, inputs of the NVIC, or numbers of vectors.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Addresses {
-    /// Document and table.
     pub source: String,
     /// Written from memory of the source.
     #[serde(default)]
@@ -294,7 +267,7 @@ impl Addresses {
     }
 }
 
-/// Which oscillator drifts.
+/// Oscillators that have tables of drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drifting {
     Dco,
@@ -325,11 +298,8 @@ block!(
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
-    /// The block.
     pub name: String,
-    /// First address.
     pub start: u32,
-    /// Last address.
     pub end: u32,
     /// Its interrupts, as a block's.
     #[serde(default)]
@@ -342,7 +312,6 @@ pub struct Gap {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partial {
-    /// The block.
     pub name: String,
     /// What of it is missing.
     pub missing: String,

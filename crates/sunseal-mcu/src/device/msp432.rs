@@ -59,7 +59,6 @@ block!(
     }
 );
 block!(
-    /// Supply supervisor.
     Svs {
         /// Reset level by SVSMHTH.
         @rename = "svsmh_falling_V" svsmh_falling_v: [f64; 8],
@@ -74,7 +73,7 @@ block!(
     Clock {
         @rename = "refo_Hz" refo_hz: u32,
         @rename = "refo_fast_Hz" refo_fast_hz: u32,
-        /// VLO, typical.
+        /// Typical frequency of the VLO oscillator.
         @rename = "vlo_Hz" vlo_hz: u32,
         @rename = "modosc_MHz" modosc_mhz: f64,
         @rename = "sysosc_MHz" sysosc_mhz: f64,
@@ -115,7 +114,6 @@ block!(
     Adc14 {
         /// Cycles of a conversion by ADC14RES.
         convert_cycles: [u32; 4],
-        /// Its width.
         bits: [u32; 4],
         sample_cycles: Vec<u32>,
         @rename = "sensor_25C_mV" sensor_25c_mv: f64,
@@ -138,7 +136,6 @@ block!(
 /// The family's own tables.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct Msp432 {
     pub tlv: Tlv,
     pub pins: Option<Pins>,

@@ -94,13 +94,10 @@ block!(
         pins: Vec<String>,
     }
 );
-block!(
-    /// The DMA controllers.
-    DmaTiming {
-        /// Cycles of HCLK from a request to the end of its transfer.
-        transfer_cycles: u64,
-    }
-);
+block!(DmaTiming {
+    /// Cycles of HCLK from a request to the end of its transfer.
+    transfer_cycles: u64,
+});
 block!(
     /// What no document gives.
     CoreTiming {
@@ -114,7 +111,6 @@ block!(
 /// The family's own tables.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct Stm32l4 {
     pub pins: Option<Pins>,
     pub nvic: Nvic,

@@ -18,9 +18,9 @@ use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 /// A type of sample.
 pub trait Sample: Copy {
-    /// No activity.
+    /// Sample of a cycle without activity.
     const ZERO: Self;
-    /// Adds what fits.
+    /// Adds activity, up to the largest value that a sample holds.
     #[must_use]
     fn plus(self, activity: u32) -> Self;
 }
@@ -115,7 +115,7 @@ static WEIGHTS: [u8; 1 << 11] = {
     weights
 };
 
-/// Set bits.
+/// Number of bits that are set.
 #[inline(always)]
 fn weight(value: u32) -> u32 {
     if cfg!(any(target_feature = "popcnt", not(target_arch = "x86_64"))) {

@@ -51,7 +51,6 @@ struct Value {
     made: u64,
     /// The independent cycles in front of the independent stretch that took it last.
     last: u64,
-    /// The instruction.
     pc: u32,
     /// Its bytes by use: of independent work, as data, as control.
     ahead: u8,
@@ -89,11 +88,9 @@ struct Taken {
 /// Cycles of one instruction's address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Of independent stretches.
     pub independent: Cycles,
     /// Of instructions that take no input, in stretches where another does.
     pub frame: Cycles,
-    /// Of dependent instructions.
     pub dependent: Cycles,
 }
 

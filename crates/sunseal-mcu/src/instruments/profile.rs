@@ -88,9 +88,7 @@ pub struct StackCost {
     pub cycles: Cycles,
     /// How many of them ran from RAM.
     pub ram_cycles: Cycles,
-    /// Instructions.
     pub instructions: u64,
-    /// Multiplications started.
     pub mpy: u64,
 }
 
@@ -380,7 +378,6 @@ pub struct Overrun {
     pub pc: u32,
     /// The stack pointer behind it.
     pub sp: u32,
-    /// Where data ends.
     pub data_end: u32,
 }
 
@@ -518,7 +515,6 @@ struct Open {
 /// Stack bytes of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackUse {
-    /// Its name.
     pub function: String,
     /// At most used by itself, return address included.
     pub own_bytes: u32,
@@ -646,13 +642,13 @@ impl<const ADDRESSES: bool> Default for TraceHash<ADDRESSES> {
 }
 
 impl<const ADDRESSES: bool> TraceHash<ADDRESSES> {
-    /// The hash.
+    /// Hash of the path that the program took.
     #[must_use]
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// Instructions run.
+    /// Number of instructions that have run.
     #[must_use]
     pub fn instructions(&self) -> u64 {
         self.instructions
@@ -682,9 +678,9 @@ impl<const ADDRESSES: bool> Observer for TraceHash<ADDRESSES> {
 /// Two observers at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Both<A, B>(
-    /// The first.
+    /// Observer that hears of everything first.
     pub A,
-    /// The second.
+    /// Observer that hears of everything after the other.
     pub B,
 );
 

@@ -105,7 +105,7 @@ mod entry {
     pub const TRANSFER: u16 = 8;
     pub const UNKNOWN: u16 = 16;
     pub const TRUSTED: u16 = 32;
-    /// Always special.
+    /// Kinds of finding that no rule of a block can lift.
     pub const SPECIAL: u16 = BRANCH_MEMORY | TRANSFER | UNKNOWN;
 }
 
@@ -201,7 +201,7 @@ enum Rule {
     Status { at: u32 },
 }
 
-/// Follows marked bytes.
+/// Observer that follows marked bytes through registers, memory and blocks.
 pub struct Taint {
     architecture: Architecture,
     /// Address bits outside the region's 20 and its number, and how far that is to be moved to stand behind

@@ -68,7 +68,6 @@ pub struct War {
 /// A hazard: bytes of one object, one reader, one writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hazard {
-    /// Lowest address.
     pub addr: u32,
     /// How many bytes from there to the highest.
     pub bytes: u32,
@@ -84,14 +83,11 @@ pub struct Hazard {
     pub changes: u64,
 }
 
-/// An instruction.
+/// Place of an instruction, by address and function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its address.
     pub pc: u32,
-    /// Function and offset.
     pub symbol: String,
-    /// Source line.
     pub line: Option<SourceLine>,
 }
 

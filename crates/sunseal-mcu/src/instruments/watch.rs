@@ -6,16 +6,13 @@
 
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
-/// Watched memory.
+/// Range of memory that is watched, for reads, writes or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
     /// First address, as observers hear it.
     pub addr: u32,
-    /// How many.
     pub bytes: u32,
-    /// Whether reads count.
     pub reads: bool,
-    /// Whether writes count.
     pub writes: bool,
 }
 
@@ -33,7 +30,7 @@ pub struct Watchpoints {
 }
 
 impl Watchpoints {
-    /// Watches these.
+    /// Makes watchpoints for these ranges of memory.
     #[must_use]
     pub fn new(watches: &[Watch]) -> Self {
         let first = watches.iter().map(|w| w.addr).min().unwrap_or(0).saturating_sub(WIDEST - 1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The ATmega128L, tested by small assembly programs with avr-libc's register names, and by compiled ones.
-#![allow(missing_docs)]
 
 #[allow(dead_code)]
 #[path = "../bus/mod.rs"]

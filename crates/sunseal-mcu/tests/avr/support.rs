@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
 use sunseal_trace::{Picos, Silent};
 
-/// MICA2's crystal.
+/// Frequency of the crystal of a MICA2.
 pub const HZ: u32 = 7_372_800;
 pub const DATA: u32 = 0x80_0000;
 pub const EEPROM: u32 = 0x81_0000;

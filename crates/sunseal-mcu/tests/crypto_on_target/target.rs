@@ -48,7 +48,6 @@ pub struct Returned {
     pub r12: u16,
     /// The buffers, in the order of the arguments; empty for a value.
     pub buffers: Vec<Vec<u8>>,
-    /// Where they lie.
     pub places: Vec<std::ops::Range<u32>>,
 }
 
@@ -144,7 +143,7 @@ impl Observer for Watch {
     fn access(&mut self, _: u32, _: u32, _: Access, _: Width, _: u32, _: Cycles) {}
 }
 
-/// Repeatable noise.
+/// Generator of repeatable noise for operands.
 pub struct Random(pub u64);
 
 impl Random {

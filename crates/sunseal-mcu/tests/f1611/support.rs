@@ -30,12 +30,12 @@ pub const VECTOR_DMA: u32 = VECTOR_DAC12_DMA;
 pub const HELD: &[(u32, u16)] = &[(WDTCTL, 0x5A80)];
 
 impl Program {
-    /// BIS.B #bits, &addr
+    /// Appends BIS.B #bits, &addr.
     pub fn bis_b(&mut self, addr: u32, bits: u8) -> &mut Self {
         self.op_b("BIS", Imm(bits.into()), Abs(addr))
     }
 
-    /// BIC.B #bits, &addr
+    /// Appends BIC.B #bits, &addr.
     pub fn bic_b(&mut self, addr: u32, bits: u8) -> &mut Self {
         self.op_b("BIC", Imm(bits.into()), Abs(addr))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! ADC12_B and REF_A.
+//! Tests of ADC12_B and REF_A.
 
 use crate::asm::Arg::*;
 use crate::support::*;

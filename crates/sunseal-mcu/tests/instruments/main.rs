@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The instruments: images of every compiler, taint, leakage, profiles, waveforms, the debugger.
-#![allow(missing_docs)]
 
 mod debugger;
 mod differing;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The machine, tested by small programs that name registers as the manual does.
-#![allow(missing_docs)]
 
 #[path = "../../../sunseal-isa/tests/asm/mod.rs"]
 mod asm;

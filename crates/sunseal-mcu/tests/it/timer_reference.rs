@@ -10,16 +10,25 @@ const MODES: [u16; 4] = [0x00, 0x10, 0x20, 0x30];
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// NOPs.
     Wait(u16),
     /// TA0CTL with TACLR: mode, input divider.
-    Control { mode: usize, id: u16 },
+    Control {
+        mode: usize,
+        id: u16,
+    },
     /// TA0CTL without TACLR: the interrupt's enable, and whether it counts on or stands.
-    Write { running: bool, taie: u16 },
-    /// TA0CCR0 or TA0CCR1.
-    Compare { block: usize, value: u16 },
+    Write {
+        running: bool,
+        taie: u16,
+    },
+    Compare {
+        block: usize,
+        value: u16,
+    },
     /// Clears the flag of a block.
-    Clear { block: usize },
+    Clear {
+        block: usize,
+    },
     /// A read of counter and flags.
     Look,
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The MSP432P401R, tested by small programs that name registers as the manuals do.
-#![allow(missing_docs)]
 
 #[path = "../arm_programs/mod.rs"]
 mod arm_programs;

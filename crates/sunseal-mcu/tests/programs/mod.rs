@@ -65,12 +65,12 @@ impl Program {
         self.put(double(op, B, src, dst))
     }
 
-    /// MOV.W #value, &addr
+    /// Appends MOV.W #value, &addr.
     pub fn set(&mut self, addr: u32, value: u16) -> &mut Self {
         self.op("MOV", Imm(value.into()), Abs(addr))
     }
 
-    /// MOV.B #value, &addr
+    /// Appends MOV.B #value, &addr.
     pub fn set_b(&mut self, addr: u32, value: u8) -> &mut Self {
         self.op_b("MOV", Imm(value.into()), Abs(addr))
     }
@@ -118,7 +118,7 @@ impl Program {
         self.op("BIT", Imm(bits.into()), Abs(addr)).back("JNE", again)
     }
 
-    /// BIS #bits, SR
+    /// Appends BIS #bits, SR.
     pub fn sleep(&mut self, bits: u16) -> &mut Self {
         self.op("BIS", Imm(bits.into()), R(2))
     }

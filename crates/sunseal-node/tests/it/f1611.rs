@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The MSP430F1611's datasheet set weighs every name that the machine can report.
-#![allow(missing_docs)]
 
 use crate::common::{self, covers_states};
 use sunseal_mcu::{Device, Machine};

@@ -56,7 +56,7 @@ class Tracks:
         self._packet(pb.number(TIMESTAMP, at_ns), pb.message(EVENT, pb.number(9, END), pb.number(11, track)))
 
     def instant(self, track: int, at_ns: int, name: str) -> None:
-        """Mark a moment."""
+        """Mark a moment on a track."""
         event = pb.message(EVENT, pb.number(9, INSTANT), pb.number(11, track), pb.text(23, name))
         self._packet(pb.number(TIMESTAMP, at_ns), event)
 

@@ -19,7 +19,7 @@ SLICE_S = (1e-3, 1.0)
 LOOK_S = 0.05
 """Time of the host that a slice may take before the next one is shorter."""
 CALLS = ("CALL", "CALLA", "RCALL", "ICALL", "BL", "BLX")
-"""Mnemonics of calls."""
+"""Mnemonics of calls, by instruction set."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Session:
     # --- Messages --------------------------------------------------------------------------------
 
     def handle(self, message: Message) -> None:
-        """Answer a request."""
+        """Answer a request of the client."""
         command = message.get("command")
         seq = message.get("seq")
         if message.get("type") != "request" or not isinstance(command, str) or not isinstance(seq, int):
@@ -171,7 +171,7 @@ class Session:
         return None, self._finish
 
     def disconnect(self, arguments: Mapping[str, Any]) -> tuple[None, Callable[[], object]]:
-        """End the session."""
+        """End the session and the program."""
 
         def then() -> None:
             self._finish()

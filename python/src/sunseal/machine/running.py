@@ -62,7 +62,7 @@ class Spent:
     by_component_j: dict[str, float] = field(default_factory=dict)
 
     def __add__(self, other: Spent) -> Spent:
-        """Add another stretch."""
+        """Add the counts of another run."""
         both = {name: j + other.by_component_j.get(name, 0.0) for name, j in self.by_component_j.items()}
         return Spent(
             self.cycles + other.cycles,

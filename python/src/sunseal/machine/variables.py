@@ -411,7 +411,7 @@ class Item:
 
     @property
     def value(self) -> Value:
-        """Read it."""
+        """Read the value of the variable."""
         return self._variables._read(self._place)
 
     @property
@@ -425,7 +425,7 @@ class Item:
         return self._place.bits is None and _bare(self._place.type).tag == "DW_TAG_pointer_type"
 
     def put(self, value: Value) -> None:
-        """Write it."""
+        """Write the value of the variable."""
         self._variables._write(self._place, value)
 
     def part(self, rest: str) -> Item:

@@ -78,7 +78,7 @@ class Client:
     _due: int = field(default=CLIENT_HELLO)
 
     def hello(self) -> bytes:
-        """Begin the session."""
+        """Begin a session with the server."""
         self._due = SERVER_HELLO
         self._transcript = bytes([CLIENT_HELLO, self.suite.number]) + self.random
         return self._transcript

@@ -369,7 +369,7 @@ def _lms(work: Workload) -> Trial:
 MAC_KEY = bytes(range(16))
 """SP 800-90A, section 10.3.2, step 8."""
 SRAM_SAMPLES_BYTES, OSCILLATOR_STARTUP = 5120, 1024
-"""Constants of firmware/bench/generator.c."""
+"""Constants that firmware/bench/generator.c has, too."""
 
 
 def _cbc_mac(key: bytes, samples: bytes) -> bytes:

@@ -121,7 +121,7 @@ class Window:
         return self.first == self.packets
 
     def take(self, packet: int) -> None:
-        """Keep a packet."""
+        """Take a packet that has arrived."""
         if packet >= self.first:
             self.beyond.add(packet)
         while self.first in self.beyond:
@@ -284,7 +284,7 @@ class Meter:
     """Joules of a mote from a moment on: the chip's, its FPGA's, and those of the radio by the states it was in."""
 
     def __init__(self, machine: Machine) -> None:
-        """Begin now."""
+        """Begin the account at this moment."""
         assert machine.board is not None
         self.machine, self.board = machine, machine.board
         self._begun, self._radio_s = machine.engine.moment(), _radio_times_s(machine)

@@ -77,7 +77,7 @@ class Memory:
     """A memory's cells at start-up."""
 
     ones: float
-    """Share of ones."""
+    """Share of cells that start as ones."""
     noise: float
     """Deviation of a start's noise, in deviations of the cells' own leads."""
     drift_per_k: float | None
@@ -208,11 +208,11 @@ class Fit:
     """A model, what it was fitted to, and what the half that judges says of it."""
 
     kind: str
-    """`memory` or `oscillator`."""
+    """Kind of source, `memory` or `oscillator`."""
     model: Memory | Oscillator
     recordings: tuple[str, ...]
     samples: int
-    """Starts, or periods."""
+    """Number of starts, or of periods."""
     foretold: tuple[Foretold, ...]
 
     @property

@@ -100,7 +100,7 @@ fn decimal(value: u32) -> Option<u64> {
     format!("{value:x}").parse().ok()
 }
 
-/// An operand's place.
+/// Place of an operand: a register or memory.
 #[derive(Clone, Copy)]
 enum Place {
     Register(u16),

@@ -21,12 +21,7 @@ const FIRST: (u64, u64) = (25, 27);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// The voltages, now that the input is held; answer with [`hold`](Adc::hold).
-    Sample {
-        /// MUX4:0.
-        mux: u8,
-        /// REFS1:0.
-        reference: u8,
-    },
+    Sample { mux: u8, reference: u8 },
     /// It has ended at this tick; answer with [`finish`](Adc::finish).
     End(u64),
 }
@@ -153,7 +148,7 @@ impl Adc {
         (next != u128::MAX).then_some(Picos(next))
     }
 
-    /// What is due.
+    /// Takes the step of a conversion that is due at `t`.
     pub fn event(&mut self, t: Picos) -> Option<Need> {
         self.next_event().filter(|e| *e <= t)?;
         let (_, _, admux, end) = self.running?;

@@ -18,7 +18,7 @@ impl External {
         *self = Self { levels: self.levels, ..Self::default() };
     }
 
-    /// ISCn1:0.
+    /// Sense of an external interrupt, bits ISCn1:0.
     fn sense(&self, n: u8) -> u8 {
         let (register, place) = if n < 4 { (self.eicra, n) } else { (self.eicrb, n - 4) };
         register >> (2 * place) & 3

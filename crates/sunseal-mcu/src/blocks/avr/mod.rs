@@ -34,7 +34,6 @@ pub(crate) struct Clocks {
     pub adc: Line,
     /// clk_ASY: the watch crystal at TOSC1.
     pub asy: Line,
-    /// The watchdog's oscillator.
     pub wdt: Line,
 }
 

@@ -14,7 +14,6 @@ pub(crate) struct Port {
     outside: u8,
     /// Pins that a timer drives in the port's stead where they are outputs, and their levels.
     pub given: (u8, u8),
-    /// PUD: no pull-ups.
     pub pull_up_disable: bool,
     /// Levels before the tick in which they last changed, for the synchronizer.
     before: u8,

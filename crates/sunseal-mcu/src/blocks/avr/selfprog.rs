@@ -8,13 +8,13 @@ use sunseal_trace::{Cycles, Picos};
 
 use super::Window;
 
-/// 128 words.
+/// Size of a page of flash, 128 words.
 pub(crate) const PAGE_BYTES: u32 = 256;
 
 /// Where the no-read-while-write section begins (datasheet, table "Read-While-Write Limit").
 pub(crate) const NRWW: u32 = 0x1_E000;
 
-/// What SPM started.
+/// Work on flash that an SPM instruction has started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Work {
     Erase,

@@ -56,7 +56,7 @@ impl Watchdog {
         }
     }
 
-    /// WDR.
+    /// Restarts the watchdog, as instruction WDR does.
     pub fn kick(&mut self, line: &Line, now: Picos) {
         self.start = line.ticks_at(now);
     }

@@ -33,7 +33,6 @@ const WAKES_BY_BYTE: u32 = 3 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usart {
-    /// LPUART1.
     low_power: bool,
     cr1: u32,
     cr2: u32,

@@ -38,7 +38,7 @@ impl Dwt {
         self.cyccnt = if self.counts(trace.1) { value.wrapping_sub(at as u32) } else { value };
     }
 
-    /// DEMCR.TRCENA changed.
+    /// Follows a change of DEMCR.TRCENA, which starts and stops the counter.
     pub fn trace_switched(&mut self, on: bool, at: Cycles) {
         self.switch((!on, on), at, |_| {});
     }

@@ -276,7 +276,6 @@ pub(crate) struct Side {
     pub stall: Cycles,
     /// Fetches from flash may wait.
     pub waits: bool,
-    /// IPSR, for ICSR.
     pub exception: u32,
     /// Flash changed: the core forgets.
     pub changed: bool,

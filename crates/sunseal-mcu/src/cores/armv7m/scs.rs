@@ -28,7 +28,7 @@ pub(crate) const SYSTICK: u32 = 15;
 pub(crate) const IRQ0: u32 = 16;
 const _: () = assert!(IRQ0 + INPUTS_MAX == 128, "a set of exceptions has 128 bits");
 
-/// Below every exception.
+/// Priority of thread mode, below every exception.
 pub(crate) const THREAD: i16 = 256;
 
 const CCR_ALL: u32 = ccr::NONBASETHRDENA

@@ -127,7 +127,7 @@ const NAMES: Names = Names {
     ]],
 };
 
-/// Sleep modes: SM2:0.
+/// Sleep modes, as bits SM2:0 choose them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Sleep {
     Idle,
@@ -155,7 +155,7 @@ impl Sleep {
         matches!(self, Self::Idle | Self::AdcNoiseReduction)
     }
 
-    /// Whether clk_ASY runs.
+    /// True where clk_ASY goes on running.
     fn keeps_asy(self) -> bool {
         !matches!(self, Self::PowerDown | Self::Standby)
     }
@@ -173,7 +173,7 @@ struct Asynchronous {
 
 const ASYNC_REGS: [timer::Reg; 3] = [timer::Reg::Tccrb, timer::Reg::OcrL(0), timer::Reg::TcntL];
 
-/// The registers.
+/// Registers of the I/O space that belong to no block.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
     clocks: Clocks,
@@ -235,7 +235,7 @@ pub(crate) struct Soc {
     eeprom_image: Option<Image>,
 }
 
-/// The chip.
+/// ATmega128 with core, blocks and clocks.
 pub(crate) struct Avr {
     cpu: Cpu,
     soc: Soc,

@@ -88,7 +88,6 @@ wire!(
         dma: Dma = [("dma", "dma", ["dac12_dma"])],
         clock: BasicClock = [("basic_clock", "basic_clock", [])],
         mpy: Mpy32 = [("mpy", "mpy", [])],
-        /// PA to PC.
         ports: [PortPair; 3] = [
             ("ports", "ports", ["port1", "port2"]),
             ("ports", "ports", ["", ""]),

@@ -13,9 +13,7 @@ use crate::device::{F1xx, us};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Svs {
-    /// VLDx and PORON.
     ctl: u8,
-    /// SVSFG.
     flag: bool,
     /// SVSOP: the supply is too low.
     low: bool,

@@ -16,7 +16,7 @@ use crate::lint::LintKind;
 const FAULTS: u16 = 0x000F;
 const FLLREFDIV: [u32; 8] = [1, 2, 4, 8, 12, 16, 16, 16];
 
-/// A clock source.
+/// Source that a clock of the UCS can be taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Vlo,
@@ -36,7 +36,6 @@ pub(crate) struct Tap {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ucs {
     ctl: [u16; 9],
-    /// DCOCLK.
     dco_hz: u32,
     dco_fault: bool,
 }

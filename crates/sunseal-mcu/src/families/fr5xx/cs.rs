@@ -24,7 +24,7 @@ const KEY_READ: u16 = 0x9600;
 const BITS: [u16; 7] = [0, 0x004E, 0x0777, 0x0777, 0xDDDB, 0x00C3, 0x000F];
 const RESET: [u16; 7] = [0, 0x000C, 0x0033, 0x0033, 0xCDC9, 0x00C0, 0x0007];
 
-/// A clock source.
+/// Source that a clock of the CS can be taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Source {
     Lfxt,

@@ -176,7 +176,7 @@ mod bus;
 mod modes;
 mod soc;
 
-/// The chip.
+/// MSP432P4xx with core, blocks and clocks.
 pub(crate) type Msp432 = CortexM<Soc>;
 
 pub(crate) use blocks::{check, makes};

@@ -40,17 +40,12 @@ impl FindingKind {
 /// An instruction that lets marked data out by the way it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Its address.
     pub pc: u32,
-    /// How.
     pub kind: FindingKind,
-    /// How often.
     pub count: u64,
-    /// `function+offset`.
     pub symbol: String,
     /// Its source line, where the image has debug lines.
     pub line: Option<SourceLine>,
-    /// Its text.
     pub instruction: String,
 }
 
@@ -87,7 +82,6 @@ pub struct Crossing {
 /// What became of a byte that was marked as a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was read.
     Read,
     /// It was not read so far.
     Unread,
