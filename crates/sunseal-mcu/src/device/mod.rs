@@ -182,7 +182,7 @@ impl Region {
 }
 
 macro_rules! block {
-    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $(@$attr:ident = $val:literal)? $field:ident : $ty:ty,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $(@$attr:ident = $val:literal)? $field:ident : $ty:ty),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
