@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 import sys
@@ -147,9 +148,13 @@ def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _commands(one, f"{path} {name}")
 
 
-def test_each_command_has_examples_that_it_understands(sunseal: Cli) -> None:
+def _all_commands() -> dict[str, Any]:
     group: Any = typer.main.get_command(app.app)
-    commands = {p: c for name in app.COMMANDS for p, c in _commands(group.get_command(None, name), name)}
+    return {p: c for name in app.COMMANDS for p, c in _commands(group.get_command(None, name), name)}
+
+
+def test_each_command_has_examples_that_it_understands(sunseal: Cli) -> None:
+    commands = _all_commands()
     assert set(examples.EXAMPLES) == set(commands)
     for path, command in commands.items():
         for question, line in examples.lines(path):
@@ -158,6 +163,22 @@ def test_each_command_has_examples_that_it_understands(sunseal: Cli) -> None:
             assert question[0].isupper() and question[-1] not in ".:", question
     told = sunseal("coupon", "analyze", "--help").out
     assert told.endswith("--function seal --runtime-input message:64\n") and "\nExamples:\n" in told
+
+
+def test_help_has_one_form() -> None:
+    """A sentence that commands; options that open with a noun or a verb, with their defaults in brackets behind."""
+    asks = re.compile(r"(What|Whether|How|Which|When|Where|Of|Who|Whose|Why|By|If)\b|.*; else ")
+    for path, command in _all_commands().items():
+        first = " ".join((command.help or "").strip().split("\n\n")[0].split())
+        assert re.match(r"[A-Z][a-z]+[ ,]", first) and not asks.match(first), f"{path}: {first}"
+        texts = {p.name: getattr(p, "help", None) or "" for p in command.params}
+        assert [f"{path} {name}: {text}" for name, text in texts.items() if not text or asks.match(text)] == []
+
+
+def test_a_default_that_is_no_value_is_told_in_the_place_of_defaults(sunseal: Cli) -> None:
+    told = " ".join(sunseal("lifetime", "--help").out.split())
+    assert "--vcc VOLTAGE Supply voltage, such as 2.2V. [default: (the board's)]" in told
+    assert "--cutoff VOLTAGE Supply voltage below which the node stops. [default: 2.8V]" in told
 
 
 def test_a_shell_without_completion_is_named(sunseal: Cli) -> None:

@@ -184,6 +184,11 @@ fn board(name: &str) -> BTreeMap<String, String> {
     pairs.map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).collect()
 }
 
+/// An antenna at the origin of a medium.
+fn at_home(medium: &Medium) -> Antenna<'_> {
+    Antenna::On(medium, Position::default())
+}
+
 fn radio(name: &str) -> RadioPart {
     bench::part(name)
 }
@@ -191,7 +196,7 @@ fn radio(name: &str) -> RadioPart {
 /// A CC2500 as the F5438A board has it.
 fn anagear_radio(m: &mut Machine, medium: &Medium) -> RadioHandle {
     let wires = board("msp430f5438a-anagear");
-    attach(m, radio("cc2500"), &wires, Antenna::On(medium, Position::default())).unwrap()
+    attach(m, radio("cc2500"), &wires, at_home(medium)).unwrap()
 }
 
 fn near(seed: u64) -> Medium {
@@ -321,13 +326,7 @@ fn a_telosb_and_a_cc2520_exchange_acknowledged_frames() {
     a.wait_set(0x20, 0x01).fetch(&[0x7F], 6);
     a.wait_set(0x20, 0x01).fetch(&[0x7F], reply.len() + 2);
     let mut m = a.machine();
-    let handle = attach(
-        &mut m,
-        radio("cc2420"),
-        &board("telosb"),
-        Antenna::On(&medium, Position::default()),
-    )
-    .unwrap();
+    let handle = attach(&mut m, radio("cc2420"), &board("telosb"), at_home(&medium)).unwrap();
     network.add("telosb", m, handle);
 
     let mut b = Program::new(F5438A, CS_5438);
@@ -339,26 +338,14 @@ fn a_telosb_and_a_cc2520_exchange_acknowledged_frames() {
     b.send(&[&[0x3A][..], &reply].concat()).send(&[0x43]);
     b.wait_set(0x200, 0x04).fetch(&[0x30], 6);
     let mut m = b.machine();
-    let handle = attach(
-        &mut m,
-        radio("cc2520"),
-        &cc2520_wiring(),
-        Antenna::On(&medium, Position::default()),
-    )
-    .unwrap();
+    let handle = attach(&mut m, radio("cc2520"), &cc2520_wiring(), at_home(&medium)).unwrap();
     network.add("cc2520", m, handle);
 
     // A third node, 120 dB away from both: it hears nothing.
     let mut c = telosb(9);
     c.send(&[0x03]);
     let mut m = c.machine();
-    let handle = attach(
-        &mut m,
-        radio("cc2420"),
-        &board("telosb"),
-        Antenna::On(&medium, Position::default()),
-    )
-    .unwrap();
+    let handle = attach(&mut m, radio("cc2420"), &board("telosb"), at_home(&medium)).unwrap();
     network.add("far", m, handle);
     medium.set_link(0, 2, 120.0);
     medium.set_link(1, 2, 120.0);
@@ -418,10 +405,7 @@ fn a_board_that_wires_a_radio_wrongly_is_told() {
     let medium = near(1);
     let mut m = Program::new(F5438A, CS_5438).machine();
     let mut fails = |part: &str, pairs: &[(&str, &str)]| {
-        attach(&mut m, radio(part), &wiring(pairs), Antenna::On(&medium, Position::default()))
-            .err()
-            .unwrap()
-            .to_string()
+        attach(&mut m, radio(part), &wiring(pairs), at_home(&medium)).err().unwrap().to_string()
     };
     assert!(
         fails("cc2420", &[("serial", "usci_b0"), ("csn", "P3.0"), ("gdo0", "P1.1")])

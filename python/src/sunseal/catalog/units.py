@@ -172,3 +172,21 @@ def duration(seconds: float) -> str:
 
 def _example(unit: str) -> str:
     return {"Hz": "8MHz", "V": "2.2V", "J": "2mJ", "s": "250ms", "F": "1.5F"}.get(unit, f"1{unit}")
+
+
+MEASURES: dict[object, str] = {
+    freq_hz: "FREQUENCY",
+    temperature_c: "TEMPERATURE",
+    time_s: "TIME",
+    unit_time_s: "TIME",
+    voltage_v: "VOLTAGE",
+    "B": "BYTES",
+    "F": "CAPACITANCE",
+    "Hz": "FREQUENCY",
+    "J": "ENERGY",
+    "Ohm": "RESISTANCE",
+    "V": "VOLTAGE",
+    "W": "POWER",
+    "ohm": "RESISTANCE",
+}
+"""The word for what a reader of quantities, or a unit, measures."""

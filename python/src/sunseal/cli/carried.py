@@ -16,7 +16,7 @@ def examples_command(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Examples to copy; `all` is all of them.")
     ] = None,
-    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where they are copied.")] = Path("examples"),
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Folder that they are copied to.")] = Path("examples"),
     where: Annotated[bool, typer.Option("--where", help="Print the folder in which they lie, and copy none.")] = False,
     as_json: Json = False,
 ) -> None:

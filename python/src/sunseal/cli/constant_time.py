@@ -34,7 +34,7 @@ def constant_time_command(
         ),
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
+        int | None, typer.Option("--jobs", min=1, help="Cells of a matrix at a time.", show_default="one a core")
     ] = None,
     variant: Annotated[list[str] | None, VARIANT] = None,
     *,

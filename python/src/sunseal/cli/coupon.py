@@ -326,7 +326,7 @@ def randomness_command(
     recordings: requests.Recorded,
     fitted: requests.Fitted,
     files: VerdictFiles,
-    save: Annotated[Path | None, typer.Option("--save", help="Where --fit writes a model that holds.")] = None,
+    save: Annotated[Path | None, typer.Option("--save", help="File that --fit writes a model that holds to.")] = None,
     as_json: Json = False,
 ) -> None:
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).

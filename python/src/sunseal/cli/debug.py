@@ -48,7 +48,7 @@ class Recorded:
     vcd: Path = asked("--out", "The waveform to write, .vcd or .fst.", Path, called="vcd")
     board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
     pin: Sequence[str] = asked(
-        "--pin", "Pin to record, such as P1.0; else all that move. Repeatable.", list[str], default=()
+        "--pin", "Pin to record, such as P1.0. Repeatable.", list[str], default=(), otherwise="all that move"
     )
     logic_only: bool = asked("--logic-only", "Pins alone, without components' states.", bool, default=False)
     exact: bool = asked("--exact", "Ticks of a picosecond, not as coarse as edges allow.", bool, default=False)
@@ -94,7 +94,7 @@ class Served:
     board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
     listen: str = asked("--listen", "Address for the debugger.", default="127.0.0.1:3333")
     off_s: float = asked(
-        "--off", "How long the supply stays away after each simulated loss.", read=units.time_s, typed="1s", default=1.0
+        "--off", "Time without supply after each simulated loss.", read=units.time_s, typed="1s", default=1.0
     )
     adc_v: Mapping[int, float] | None = asked(ADC, default=None)
 

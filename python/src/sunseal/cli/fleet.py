@@ -19,7 +19,9 @@ from sunseal.cli.spread import spread
 
 @spread
 def fleet_command(
-    folder: Annotated[Path, typer.Option("--out", help="Where the Parquet files are written.")] = Path("out/fleet"),
+    folder: Annotated[Path, typer.Option("--out", help="Folder that the Parquet files are written to.")] = Path(
+        "out/fleet"
+    ),
     *,
     asked: requests.Fleet,
     output: Output,

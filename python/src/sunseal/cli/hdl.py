@@ -21,7 +21,8 @@ hdl_app = typer.Typer(help="The coprocessor and the energy meter in hardware.", 
 def size_command(
     designs: Annotated[list[str] | None, typer.Argument(metavar="[DESIGN]...", help="Only these.")] = None,
     target: Annotated[
-        list[str] | None, typer.Option("--target", help="spartan3e, ice40 or gates. Repeatable; else all.")
+        list[str] | None,
+        typer.Option("--target", help="Target: spartan3e, ice40 or gates. Repeatable.", show_default="all"),
     ] = None,
     *,
     files: VerdictFiles,

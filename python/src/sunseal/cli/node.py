@@ -118,7 +118,7 @@ def events_command(
     verdict: Verdict = None,
     gateway: Annotated[int | None, typer.Option("--gateway", help="Number of the gateway's token.")] = None,
     since: Annotated[str | None, typer.Option("--since", help="No older than this, such as 2d.")] = None,
-    newest: Annotated[bool, typer.Option("--newest/--oldest", help="Which come first.")] = True,
+    newest: Annotated[bool, typer.Option("--newest/--oldest", help="Order of the list.")] = True,
     as_csv: Csv = False,
     as_json: Json = False,
 ) -> None:
@@ -155,7 +155,7 @@ def import_command(
 @node_app.command("open")
 def open_command(
     node_id: NodeId,
-    name: Annotated[str, typer.Option("--name", help="What to call it.")] = "",
+    name: Annotated[str, typer.Option("--name", help="Name to call it by.")] = "",
     group: IntoGroup = None,
     period: Period = None,
     suite: Suite = None,
@@ -204,7 +204,7 @@ def rekey_command(
 @node_app.command("change")
 def change_command(
     node_id: NodeId,
-    name: Annotated[str | None, typer.Option("--name", help="What to call it from now on.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name to call it by from now on.")] = None,
     group: IntoGroup = None,
     period: Period = None,
     server: Server = DEFAULT_SERVER,

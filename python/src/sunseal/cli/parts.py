@@ -14,7 +14,7 @@ from sunseal.catalog import boards, part_files, places, units
 from sunseal.cli.console import Json, VerdictFiles, answer, judge, out, print_json, writable
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
-from sunseal.requests.asking import asked, quantity, request
+from sunseal.requests.asking import Quantity, asked, request
 
 if TYPE_CHECKING:
     from sunseal.harvest import part_fitting
@@ -58,12 +58,14 @@ def parts_command(
 
 @part_app.command("new")
 def new_command(
-    kind: Annotated[str, typer.Argument(help=f"What it is: {', '.join(part_files.KINDS)}.")],
-    name: Annotated[str, typer.Argument(help="What it is called.")],
+    kind: Annotated[str, typer.Argument(help=f"Kind of part: {', '.join(part_files.KINDS)}.")],
+    name: Annotated[str, typer.Argument(help="Name of the part.")],
     extends: Annotated[
         str | None, typer.Option("--extends", help="A part whose figures it has but for your own.")
     ] = None,
-    to: Annotated[Path | None, typer.Option("--out", help=f"The file; else {places.OWN}/parts/NAME.toml here.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="File to write.", show_default=f"{places.OWN}/parts/NAME.toml here")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a part's file, commented and ready to be used, for your figures."""
@@ -111,20 +113,29 @@ class Fit:
     """Measurements of a part, and what its curve does not tell."""
 
     file: Path = asked("", "time_s,voltage_v,current_a or voltage_v,current_a.", Path, metavar="MEASURED.csv")
-    name: str | None = asked("--name", "What the part is called; else as the file.", default=None)
+    name: str | None = asked("--name", "Name of the part.", default=None, otherwise="as the file")
     rated_v: float | None = asked(
         "--rated", "A capacitor's rated voltage, such as 5.5V.", read=units.voltage_v, default=None
     )
     capacitance_f: float | None = asked(
-        "--capacitance", "Of a capacitor left alone, whose curve does not tell it.", read=quantity("F"), default=None
+        "--capacitance",
+        "Capacitance of a capacitor left alone, whose curve does not tell it.",
+        read=Quantity("F"),
+        default=None,
     )
     esr_ohm: float | None = asked(
-        "--esr", "A capacitor's series resistance, as 1Ohm, where known.", read=quantity("Ohm"), default=None
+        "--esr", "A capacitor's series resistance, as 1Ohm, where known.", read=Quantity("Ohm"), default=None
     )
-    branches: int | None = asked("--branches", "Branches; else as many as help.", int, min=1, max=3, default=None)
+    branches: int | None = asked(
+        "--branches", "Branches.", int, min=1, max=3, default=None, otherwise="as many as help"
+    )
     cells: int | None = asked("--cells", "A panel's cells in series.", int, min=1, default=None)
     temperature_c: float = asked(
-        "--temperature", "Of the panel when measured.", float, called="temperature_c", default=25.0
+        "--temperature",
+        "Temperature of the panel when measured, in degrees Celsius.",
+        float,
+        called="temperature_c",
+        default=25.0,
     )
     light_w_m2: float = asked(
         "--light", "Light on the panel when measured, W/m2.", float, called="light_w_m2", default=1000.0
@@ -132,7 +143,9 @@ class Fit:
     lux: float | None = asked(
         "--lux", "The same indoors: the panel is then told by this point, whatever its cell is of.", float, default=None
     )
-    to: Path | None = asked("--out", "Write the part's file here; else it is printed.", Path, called="to", default=None)
+    to: Path | None = asked(
+        "--out", "Write the part's file here.", Path, called="to", default=None, otherwise="it is printed"
+    )
 
     def fitted(self) -> part_fitting.Fit:
         """Fit the part's figures to what was measured."""

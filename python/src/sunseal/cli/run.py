@@ -63,10 +63,14 @@ class Line:
     """The serial line between the program and the terminal."""
 
     uart: str | None = asked(
-        "--uart", "Serial interface to talk to; else the one that the board leads out.", default=None
+        "--uart", "Serial interface to talk to.", default=None, otherwise="the one that the board leads out"
     )
     baud: int | None = asked(
-        "--baud", "How fast the terminal types and reads, 8N1; else as the program set its UART.", int, default=None
+        "--baud",
+        "Bit rate at which the terminal types and reads, 8N1.",
+        int,
+        default=None,
+        otherwise="as the program set its UART",
     )
     typed: Path | None = asked(
         "--input", "File to type into the UART; - is standard input.", Path, called="typed", default=None
@@ -122,7 +126,9 @@ class Records:
 
     pin_log: Path | None = asked("--pin-log", "Write every edge of an output pin into this .csv.", Path, default=None)
     vcd: Path | None = asked("--vcd", "Write pins and states into this .vcd or .fst.", Path, default=None)
-    vcd_pin: Sequence[str] = asked("--vcd-pin", "A pin in it; else all that move. Repeatable.", list[str], default=())
+    vcd_pin: Sequence[str] = asked(
+        "--vcd-pin", "A pin in it. Repeatable.", list[str], default=(), otherwise="all that move"
+    )
     tracks: Path | None = asked(
         "--tracks", "Write states, pins, supply, joules over time for Perfetto.", Path, default=None
     )

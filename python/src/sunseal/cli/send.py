@@ -30,7 +30,7 @@ def send_command(
         int,
         typer.Option("--window", help="Packets that go before an ACK is asked for; 0 is the report's stop-and-wait."),
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", help="Of the losses.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the losses.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Send a key and blocks over the air to a node, which encrypts them and returns them; check the results.

@@ -31,7 +31,11 @@ class Run:
     series: Path | None = asked("--series", "Write the storage voltage over time as CSV.", Path, default=None)
     tracks: Path | None = asked("--tracks", "Write activity, events, voltage, joules for Perfetto.", Path, default=None)
     checkpoint: Path | None = asked(
-        "--checkpoint", "Where the run is kept while it goes; else beside what is written.", Path, default=None
+        "--checkpoint",
+        "File that the run is kept in while it goes.",
+        Path,
+        default=None,
+        otherwise="beside what is written",
     )
     resume: bool = asked("--resume", "Go on from it: the same bytes come out.", bool, default=False)
     functions: bool = asked(
@@ -42,7 +46,7 @@ class Run:
     )
     until: str | None = asked(
         "--until",
-        "What ends the run before its time: `first-cut`, of the node's supply.",
+        "Event that ends the run before its time: `first-cut`, of the node's supply.",
         metavar="first-cut",
         default=None,
     )
@@ -167,9 +171,9 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 @spread
 def demo_command(
-    folder: Annotated[Path, typer.Option("--out", help="Where report, capture and series are written.")] = Path(
-        "out/demo"
-    ),
+    folder: Annotated[
+        Path, typer.Option("--out", help="Folder that report, capture and series are written to.")
+    ] = Path("out/demo"),
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same bytes.")] = 1,
     scenario: Annotated[Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")] = None,
     board: Annotated[str, BOARD] = boards.DEFAULT_BOARD,

@@ -14,12 +14,17 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
 
+from sunseal.catalog import units
 from sunseal.cli import completion
 from sunseal.errors import SunsealError
 from sunseal.requests.asking import Fields, Option
 
 NOTHING = inspect.Parameter.empty
 REQUEST = Option("--request", "Take arguments and options from a file, TOML or JSON.", Path, metavar="FILE")
+
+
+KINDS = {str: "TEXT", list[str]: "TEXT", Path: "FILE", list[Path]: "FILE", int: "N", float: "NUMBER"}
+OFFERED = {"boards": "BOARD", "workloads": "WORKLOAD", "power_sets": "SET"}
 
 
 class Place(NamedTuple):
@@ -86,12 +91,23 @@ def _places(kind: Any) -> Iterator[Place]:
             yield Place(field.name, key, read, _parameter(name, Annotated[typed, option], default))
 
 
+def _metavar(option: Option) -> str | None:
+    """Return the word for what is typed: its own, of a quantity what it measures, else what is offered or its type."""
+    if option.metavar or option.kind is bool:
+        return option.metavar
+    word = units.MEASURES.get(option.read) or units.MEASURES.get(getattr(option.read, "unit", None))
+    word = word or OFFERED.get(option.offers) or KINDS.get(option.kind)
+    return word if option.name or word is None else None
+
+
 def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
     """Make a parameter as Typer takes it."""
     typed, *told = get_args(kind) if hasattr(kind, "__metadata__") else (kind,)
     if told and isinstance(told[0], Option):
         option: Option = told[0]
-        shown = {"help": option.help, "metavar": option.metavar, "min": option.min, "max": option.max}
+        shown = {"help": option.help, "metavar": _metavar(option), "min": option.min, "max": option.max}
+        if option.otherwise:
+            shown["show_default"] = option.otherwise
         shown["autocompletion"] = getattr(completion, option.offers) if option.offers else None
         kind = Annotated[typed, typer.Option(*option.name.split(), **shown) if option.name else typer.Argument(**shown)]  # type: ignore[arg-type]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)

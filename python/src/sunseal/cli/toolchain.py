@@ -23,7 +23,7 @@ toolchain_app = typer.Typer(
 @toolchain_app.command("get")
 def get_command(
     purpose: Annotated[
-        str, typer.Option("--for", help=f"What for: {', '.join(PURPOSES[:-1])} or {PURPOSES[-1]}.")
+        str, typer.Option("--for", help=f"Purpose: {', '.join(PURPOSES[:-1])} or {PURPOSES[-1]}.")
     ] = "firmware",
     print_bin: Annotated[
         bool, typer.Option("--print-bin", help="Print the folder to put on PATH, and fetch nothing.")

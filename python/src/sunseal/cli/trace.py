@@ -19,7 +19,7 @@ from sunseal.cli.console import Figure, Json, VerdictFiles, err, facts_table, ju
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
 from sunseal.requests import Bench, Trigger, tolerances
-from sunseal.requests.asking import BOARD, FREQ, POWER, VARIANT, Option, asked, quantity, request
+from sunseal.requests.asking import BOARD, FREQ, POWER, VARIANT, Option, Quantity, asked, request
 
 if TYPE_CHECKING:
     from sunseal.harvest.harvested import Harvested
@@ -65,7 +65,7 @@ class Source:
     file: Path = asked("", "A recording; its content says which instrument's.", Path)
     form: str | None = asked(FORMAT, default=None)
     rate_hz: float | None = asked(
-        "--rate", "Sample rate, such as 1MHz: even steps whatever the times say.", read=quantity("Hz"), default=None
+        "--rate", "Sample rate, such as 1MHz: even steps whatever the times say.", read=Quantity("Hz"), default=None
     )
     unit: Sequence[str] = asked(
         "--unit",
@@ -157,9 +157,9 @@ class Integral:
     begin: float | None = asked("--from", "Begin of the one window, in the recording's seconds.", float, default=None)
     end: float | None = asked("--to", "End of the one window.", float, called="end", default=None)
     subtract_idle: bool = asked("--subtract-idle", "Take off the mean power outside the windows.", bool, default=False)
-    idle_w: float | None = asked("--idle-power", "Take off this power, such as 3mW.", read=quantity("W"), default=None)
+    idle_w: float | None = asked("--idle-power", "Take off this power, such as 3mW.", read=Quantity("W"), default=None)
     static_w: float = asked(
-        "--static", "Add this static power (equations 3 and 4 of Rizvi).", read=quantity("W"), default=0.0
+        "--static", "Add this static power (equations 3 and 4 of Rizvi).", read=Quantity("W"), default=0.0
     )
     freq_hz: int | None = asked(
         "--freq", "CPU clock, for cycles (equation 3.2 of Mane).", read=units.freq_hz, default=None
@@ -272,7 +272,7 @@ class Discharge:
     """A capacitor that fed operations, and what is known of it and of the voltmeter."""
 
     workload: str | None = asked("", "Measure this one at a simulated board.", metavar="[WORKLOAD]", default=None)
-    capacitance_f: float | None = asked("--capacitance -C", "Such as 1mF.", read=quantity("F"), default=None)
+    capacitance_f: float | None = asked("--capacitance -C", "Such as 1mF.", read=Quantity("F"), default=None)
     v1_v: float | None = asked("--v1", "Voltage before, such as 3.3V.", read=units.voltage_v, default=None)
     v2_v: float | None = asked(
         "--v2", "Voltage left; the virtual instrument reads it.", read=units.voltage_v, default=None
@@ -280,9 +280,9 @@ class Discharge:
     time_s: float | None = asked("--time", "Time between the readings.", read=units.time_s, default=None)
     operations: int = asked("--operations -n", "Operations in between.", int, min=1, default=1)
     leak_ohm: float | None = asked(
-        "--leak", "Leakage as a resistance, such as 10Mohm.", read=quantity("ohm"), default=None
+        "--leak", "Leakage as a resistance, such as 10Mohm.", read=Quantity("ohm"), default=None
     )
-    esr_ohm: float = asked("--esr", "Series resistance, such as 50mohm.", read=quantity("ohm"), default=0.0)
+    esr_ohm: float = asked("--esr", "Series resistance, such as 50mohm.", read=Quantity("ohm"), default=0.0)
     resolution_v: float = asked(
         "--resolution", "One step of the voltmeter, such as 1mV.", read=units.voltage_v, default=0.0
     )
@@ -470,7 +470,7 @@ SOURCES = ("shepherd", "ivonne", "ekho", "siren", "siren-voltage", "climate", "l
 class Harvest:
     """A harvester's recording, a climate file or indoor light, and what makes a source of it."""
 
-    file: Path = asked("", "What a harvester recorded, a climate file, or a lux profile.", Path)
+    file: Path = asked("", "Recording of a harvester, a climate file, or a lux profile.", Path)
     form: str | None = asked(
         "--format", f"Take the file for one of: {', '.join(SOURCES)}.", called="form", default=None
     )
@@ -481,14 +481,17 @@ class Harvest:
     tilt_deg: float = asked("--tilt", "Tilt of the panel in degrees.", float, default=36.0)
     azimuth_deg: float = asked("--azimuth", "Azimuth in degrees; 180 is south.", float, default=180.0)
     shading: float = asked("--shading", "Share of the light that arrives.", float, default=1.0)
-    light: str = asked("--light", "Of a lux profile: led, fluorescent.", default="led")
+    light: str = asked("--light", "Lamp of a lux profile: led, fluorescent.", default="led")
     step_s: float | None = asked(
         "--step", "Put samples together into steps of this length.", read=units.time_s, default=None
     )
     points: int = asked("--points", "Voltages of the grid for curves.", int, min=2, default=64)
-    rate_hz: float | None = asked("--rate", "Curves a second of Ekho, such as 10Hz.", read=quantity("Hz"), default=None)
+    rate_hz: float | None = asked("--rate", "Curves a second of Ekho, such as 10Hz.", read=Quantity("Hz"), default=None)
     source_ohm: float | None = asked(
-        "--source-resistance", "Behind a trace of voltages, such as 10kohm.", read=quantity("ohm"), default=None
+        "--source-resistance",
+        "Resistance behind a trace of voltages, such as 10kohm.",
+        read=Quantity("ohm"),
+        default=None,
     )
     mpp: bool = asked("--mpp", "Keep the maximum power points alone.", bool, default=False)
     begin_s: float = asked(

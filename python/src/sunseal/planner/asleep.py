@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Power of a board while it waits for its timer: the one place that every command asks.
 
-Four parts: the chip in the state in which it waits (`waits_in` of its file), the watch crystal's oscillator where that is counted apart, the
-radio in its state of least current, and the residual current of the board. These are the states that the closed loop
-books for a sleeping node, at the same coefficients.
+Four parts: the chip in the state in which it waits (`waits_in` of its file), the watch crystal's oscillator where that
+is counted apart, the radio in its state of least current, and the residual current of the board. These are the states
+that the closed loop books for a sleeping node, at the same coefficients.
 """
 
 from __future__ import annotations

@@ -38,6 +38,8 @@ class Option:
     """Makes the field's value of what was typed; the option's name is for its sentences."""
     typed: Any = None
     """Default as it is typed, where it is read, or where the field has none."""
+    otherwise: str | None = None
+    """Words for what holds where nothing is typed, of a default that is no value: "the board's"."""
     metavar: str | None = None
     min: float | None = None
     max: float | None = None
@@ -115,9 +117,16 @@ def _possible(request: Request) -> Request:
     return request
 
 
-def quantity(unit: str, zero: bool = False) -> Callable[[str, str], float]:
-    """Return what reads a quantity of a unit; with `zero`, none is one too."""
-    return lambda text, option: units.parse(text, unit, option, zero=zero)
+@dataclasses.dataclass(frozen=True)
+class Quantity:
+    """Reader of a quantity of a unit; with `zero`, none is one too."""
+
+    unit: str
+    zero: bool = False
+
+    def __call__(self, text: str, option: str) -> float:
+        """Return what was typed in the unit; refuse what is none, with the option's name."""
+        return units.parse(text, self.unit, option, zero=self.zero)
 
 
 def adc_channel(given: str) -> tuple[int, str]:
@@ -168,10 +177,11 @@ BOARD = Option("--board", "A board of `sunseal boards`.", typed=boards.DEFAULT_B
 VARIANT = Option("--variant", "A hardware fact of the firmware, such as mpy=32. Repeatable.", list[str])
 FREQ = Option(
     "--freq",
-    "CPU clock, such as 8MHz; else the board's crystal, or 8 MHz. Your own ELF has the clock that it sets.",
+    "CPU clock, such as 8MHz. Your own ELF has the clock that it sets.",
     read=units.freq_hz,
+    otherwise="the board's crystal, or 8 MHz",
 )
-VCC = Option("--vcc", "Supply voltage, such as 2.2V; else the board's.", read=units.voltage_v)
+VCC = Option("--vcc", "Supply voltage, such as 2.2V.", read=units.voltage_v, otherwise="the board's")
 ALLOW = Option(
     "--allow",
     "Run what a bench would, with a warning: `overclock`, a clock up to a quarter above the chip's limit. Repeatable.",
@@ -194,27 +204,28 @@ ADC = Option(
     read=adc_of,
     metavar="CHANNEL=VOLTAGE",
 )
-SLEEP = Option("--sleep", "Power between operations; else the board's, asleep.", read=quantity("W", zero=True))
+SLEEP = Option("--sleep", "Power between operations.", read=Quantity("W", zero=True), otherwise="the board's, asleep")
 TEMPERATURE = Option(
     "--temperature",
-    "Of battery and store, such as -20C; else 25 degrees.",
+    "Temperature of battery and store, such as -20C.",
     read=units.temperature_c,
     min=units.COLDEST_C,
     max=units.WARMEST_C,
+    otherwise="25 degrees",
 )
-DBM = Option("--dbm", "Output power of the radio; else 0 dBm, or the least above it that it has.", int)
+DBM = Option("--dbm", "Output power of the radio.", int, otherwise="0 dBm, or the least above it that it has")
 GOLDEN = Option("--golden", "Symbol that must then hold what it holds uninterrupted. Repeatable.", list[str])
 HOLD = Option("--hold", "Object that is as in the image in each life: a count of lives. Repeatable.", list[str])
-OFF = Option("--off", "How long the supply stays away.", read=units.time_s, typed="1s")
-NOISE = Option("--seed", "Of the noise with which RAM wakes.", int, min=0)
+OFF = Option("--off", "Time without supply.", read=units.time_s, typed="1s")
+NOISE = Option("--seed", "Seed of the noise with which RAM wakes.", int, min=0)
 DASK = Option("--dask", "A Dask scheduler, such as tcp://host:8786.")
 REPORT = Option("--report", "Write a self-contained HTML report here.", Path)
 FIGURE = Option("--figure", "Draw its main figure into this .svg, .png or .pdf file.", Path)
 JSON = Option("--json", "Print JSON in SI base units instead of a table.", bool)
-UNTIL = Option("--until", "Symbol where the run ends; else the program's end.")
+UNTIL = Option("--until", "Symbol where the run ends.", otherwise="the program's end")
 FOR = Option("--for", "Simulated time to run, such as 20ms.", read=units.time_s, called="time")
 SEED = Option(
-    "--seed", "Of all that is left to chance, before the file's; same seed, same bytes.", int, min=0, max=2**63 - 1
+    "--seed", "Seed of all that is left to chance, before the file's; same seed, same bytes.", int, min=0, max=2**63 - 1
 )
 
 

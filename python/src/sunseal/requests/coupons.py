@@ -17,8 +17,8 @@ from sunseal.requests.asking import (
     VARIANT,
     VCC,
     Option,
+    Quantity,
     asked,
-    quantity,
     recordings_at,
     request,
 )
@@ -45,7 +45,11 @@ class Analyze:
     )
     _: KW_ONLY
     output: Sequence[str] = asked(
-        "--output", "What the operation leaves as its result. Repeatable.", list[str], metavar="BUF[:LEN]", default=()
+        "--output",
+        "Buffer that the operation leaves its result in. Repeatable.",
+        list[str],
+        metavar="BUF[:LEN]",
+        default=(),
     )
     board: str = asked(BOARD)
     call: int = asked("--call", "Follow this call of the function, 1 first.", int, min=1, default=1)
@@ -59,7 +63,7 @@ class Analyze:
     runs: int = asked(
         "--runs", "Follow so many runs; all behind the first with runtime inputs drawn.", int, min=1, default=1
     )
-    seed: int = asked("--seed", "Of the inputs that are drawn.", int, default=1)
+    seed: int = asked("--seed", "Seed of the inputs that are drawn.", int, default=1)
     power: str = asked(POWER, default=boards.DEFAULT_POWER)
     vcc_v: float | None = asked(VCC, default=None)
 
@@ -85,11 +89,12 @@ class Rates:
 
     lights_w: Sequence[float] = asked(
         "--harvested",
-        "Harvested power, such as 1mW; else around E/D. Repeatable.",
+        "Harvested power, such as 1mW. Repeatable.",
         list[str],
         read=_lights_w,
         metavar="POWER",
         default=(),
+        otherwise="around E/D",
     )
     _: KW_ONLY
     board: str = COUPON_BOARD
@@ -106,24 +111,27 @@ class Recoveries:
 
     capacitances_f: Sequence[float] = asked(
         "--capacitance",
-        "The store, such as 1mF; else by what of a whole signature one charge pays. Repeatable.",
+        "The store, such as 1mF. Repeatable.",
         list[str],
         read=_capacitances_f,
         metavar="CAPACITANCE",
         default=(),
+        otherwise="by what of a whole signature one charge pays",
     )
     _: KW_ONLY
     light_w: float | None = asked(
         "--harvested",
-        "Power of the light that comes back, such as 1mW; else 0.1 of E/D.",
-        read=quantity("W"),
+        "Power of the light that comes back, such as 1mW.",
+        read=Quantity("W"),
         default=None,
+        otherwise="0.1 of E/D",
     )
     starved_v: float | None = asked(
         "--starved-to",
-        "Voltage of the store when it comes back; else the harvester's cut-off.",
-        read=quantity("V", zero=True),
+        "Voltage of the store when it comes back.",
+        read=Quantity("V", zero=True),
         default=None,
+        otherwise="the harvester's cut-off",
     )
     board: str = COUPON_BOARD
     power: str = asked(POWER, default=boards.DEFAULT_POWER)
@@ -145,32 +153,40 @@ class Breakeven:
     )
     kind: str = asked("--kind", "A kind of coupon, such as `ctr` or `p256`.", default="p256")
     _: KW_ONLY
-    way: str | None = asked("--way", "How it is done whole: sbox, hw, ...; else the cheapest.", default=None)
+    way: str | None = asked(
+        "--way", "Variant that does it whole: sbox, hw, ...", default=None, otherwise="the cheapest"
+    )
     board: str = asked(BOARD, default=COUPON_BOARD)
     variant: Sequence[str] = ()
     power: str = asked(POWER, default=boards.DEFAULT_POWER)
-    demand: float | None = asked("--demand", "Answers a day; else 144.", float, min=1.0, default=None)
+    demand: float | None = asked("--demand", "Answers a day.", float, min=1.0, default=None, otherwise="144")
     deadline_s: float | None = asked(
-        "--deadline", "Of an answer, such as 10s; else the next one.", read=units.time_s, default=None
+        "--deadline",
+        "Time within which an answer is due, such as 10s.",
+        read=units.time_s,
+        default=None,
+        otherwise="the next one",
     )
-    slots: int | None = asked("--slots", "Coupons that are kept; else 24.", int, min=1, default=None)
+    slots: int | None = asked("--slots", "Coupons that are kept.", int, min=1, default=None, otherwise="24")
     slot_price_j: float | None = asked(
         "--slot-price",
-        "What a coupon costs beyond what was measured, such as 20uJ.",
-        read=quantity("J", zero=True),
+        "Energy of a coupon beyond what was measured, such as 20uJ.",
+        read=Quantity("J", zero=True),
         default=None,
     )
     beside_j: float | None = asked(
         "--beside",
-        "What an answer takes beside the operation, such as 1mJ of radio.",
-        read=quantity("J", zero=True),
+        "Energy of an answer beside the operation, such as 1mJ of radio.",
+        read=Quantity("J", zero=True),
         default=None,
     )
-    sleep_w: float | None = asked(replace(SLEEP, help="Power between answers; else the board's, asleep."), default=None)
+    sleep_w: float | None = asked(
+        replace(SLEEP, help="Power between answers.", otherwise="the board's, asleep"), default=None
+    )
     supply: Mapping[str, Any] | None = asked(
         {
             "capacitor": Option("--capacitor", "A store of data/parts."),
-            "capacitance_f": Option("--capacitance", "Another one than its own, such as 5mF.", read=quantity("F")),
+            "capacitance_f": Option("--capacitance", "Another one than its own, such as 5mF.", read=Quantity("F")),
             "cell": Option("--cell", "A rechargeable cell instead."),
             "harvester": Option("--harvester", "A harvester of data/parts."),
             "charger": Option("--charger", "A charger instead, with --converter."),
@@ -181,17 +197,17 @@ class Breakeven:
     panel: str | None = asked("--panel", "A panel of data/parts.", default=None)
     climate: Mapping[str, Any] | None = asked(
         {
-            "weather": Option("--weather", "A TMY3 file; else the one that pvlib ships."),
-            "constant_w": Option("--constant", "The same light always instead, such as 1mW.", read=quantity("W")),
+            "weather": Option("--weather", "A TMY3 file.", otherwise="the one that pvlib ships"),
+            "constant_w": Option("--constant", "The same light always instead, such as 1mW.", read=Quantity("W")),
             "shading": replace(SHADING, min=1e-9, max=1.0),
-            "tilt_deg": Option("--tilt", "Of the panel, in degrees.", float),
+            "tilt_deg": Option("--tilt", "Tilt of the panel, in degrees.", float),
         },
         default=None,
     )
     axes: Sequence[str] | None = asked(
         "--axis", "Only this break-even: demand, light, `slot price`, slots. Repeatable.", list[str], default=None
     )
-    days: int = asked("--days", "How long to play.", int, min=1, default=365)
+    days: int = asked("--days", "Days to play.", int, min=1, default=365)
     beside_s: float | None = None
     margin: float | None = None
     refill_above_v: float | None = None
@@ -212,7 +228,7 @@ class Leak:
     board: str = asked(BOARD, default=COUPON_BOARD)
     traces: int = asked("--traces", "For each t-test, and at most for each attack.", int, default=10_000)
     noise: float = asked("--noise", "Standard deviation on each sample, in switched bits.", float, default=10.0)
-    seed: int = asked("--seed", "Of keys, messages and noise: the same one, the same answer.", int, default=1)
+    seed: int = asked("--seed", "Seed of keys, messages and noise: the same one, the same answer.", int, default=1)
     journal: Path | None = asked(
         "--journal", "Keeps each answer; the same command goes on from it when it was interrupted.", Path, default=None
     )
@@ -229,16 +245,20 @@ class Randomness:
     _: KW_ONLY
     board: str = asked(BOARD, default=COUPON_BOARD)
     bits: int | None = asked(
-        "--bits", "Of each generator, for SP 800-22; else 1,000,000, and 100,000 of oscillators.", int, default=None
+        "--bits",
+        "Bits of each generator, for SP 800-22.",
+        int,
+        default=None,
+        otherwise="1,000,000, and 100,000 of oscillators",
     )
     off_s: float = asked(
         "--off",
-        "How long the supply stays away between two starts, such as 10s.",
+        "Time without supply between two starts, such as 10s.",
         read=units.time_s,
         typed="10s",
         default=10.0,
     )
-    seed: int = asked("--seed", "Of the simulated noise: the same one, the same answer.", int, default=1)
+    seed: int = asked("--seed", "Seed of the simulated noise: the same one, the same answer.", int, default=1)
     model: Path | None = asked(
         "--model", "Noise of a chip: of --fit, or of data/noise.", Path, metavar="MODEL", default=None
     )

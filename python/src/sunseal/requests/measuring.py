@@ -58,7 +58,7 @@ class Operation:
     window: tuple[str, str] | Mapping[str, str | bool] | None = asked(
         {
             "start": Option("--from", "Symbol where the measurement begins.", called="start"),
-            "end": Option("--to", "Symbol where it ends.", called="end"),
+            "end": Option("--to", "Symbol where the measurement ends.", called="end"),
             "marks": Option(
                 "--marks", "Measure from the rise to the fall of the board's trigger pin.", bool, typed=False
             ),

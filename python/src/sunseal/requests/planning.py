@@ -24,13 +24,13 @@ from sunseal.requests.asking import (
     VOLTAGES,
     WORKLOAD,
     Option,
+    Quantity,
     asked,
-    quantity,
     request,
 )
 
 SHADING = Option("--shading", "Share of the sun that reaches the panel.", float)
-RADIO = Option("--radio", "A radio of data/parts on the board's pins; else the board's.")
+RADIO = Option("--radio", "A radio of data/parts on the board's pins.", otherwise="the board's")
 SENSOR = Option("--sensor", "A sensor of data/parts, read with each operation. Repeatable.", list[str])
 
 
@@ -39,10 +39,10 @@ class Plan:
     """Request to `plan`, and so to `sunseal plan`."""
 
     requirements: str | Path | Mapping[str, Any] = asked(
-        "", "What the node shall do, and under what.", Path, metavar="REQUIREMENTS.toml", called="path"
+        "", "Requirements: the node's task, its light and its limits.", Path, metavar="REQUIREMENTS.toml", called="path"
     )
     _: KW_ONLY
-    best: int = asked("--best", "How many configurations to offer.", int, min=1, default=5)
+    best: int = asked("--best", "Number of configurations to offer.", int, min=1, default=5)
     temperature_c: float | None = asked(TEMPERATURE, default=None)
     check: bool = True
 
@@ -54,7 +54,7 @@ class Fleet:
     path: str | Path = asked("", "Scenario, climate, and how the nodes differ.", Path, metavar="FLEET.toml")
     folder: str | Path | None = None
     _: KW_ONLY
-    jobs: int | None = asked("--jobs", "Threads; else one a core.", int, min=1, default=None)
+    jobs: int | None = asked("--jobs", "Threads.", int, min=1, default=None, otherwise="one a core")
     dask: str | None = asked(DASK, default=None)
     seed: int | None = asked(SEED, default=None)
     temperature_c: float | None = asked(TEMPERATURE, default=None)
@@ -81,7 +81,7 @@ class Sweep:
     )
     sampler: str | points.Sampler = asked("--sampler", f"{', '.join(points.SAMPLERS)}.", default="grid")
     samples: int | None = asked("--samples", "Points of a sampler.", int, min=1, default=None)
-    seed: int = asked("--seed", "Of a sampler: same seed, same points.", int, min=0, default=1)
+    seed: int = asked("--seed", "Seed of a sampler: same seed, same points.", int, min=0, default=1)
     minimise: str | None = asked(
         "--minimise", "Search for its least, by --sampler optuna.", metavar="FIGURE", default=None
     )
@@ -89,7 +89,7 @@ class Sweep:
         "--maximise", "Search for its greatest, by --sampler optuna.", metavar="FIGURE", default=None
     )
     jobs: int | None = asked(
-        "--jobs", "Threads, of a plan processes; else one a core, of a plan one.", int, min=1, default=None
+        "--jobs", "Threads, of a plan processes.", int, min=1, default=None, otherwise="one a core, of a plan one"
     )
     dask: str | None = asked(DASK, default=None)
     heard: Callable[[int, int], None] | None = None
@@ -101,35 +101,34 @@ class Tune:
 
     workloads: Iterable[str] | None = asked(
         "",
-        "Workloads to choose from; else by --operation.",
+        "Workloads to choose from.",
         list[str],
         metavar="[WORKLOAD]...",
         called="workload",
         offers="workloads",
         default=None,
+        otherwise="by --operation",
     )
     _: KW_ONLY
-    operation: str = asked("--operation", "What is done: sign, verify, agree, encrypt, ...", default="sign")
+    operation: str = asked("--operation", "Kind of operation: sign, verify, agree, encrypt, ...", default="sign")
     board_names: Iterable[str] | None = asked(
         "--board", "Only these boards. Repeatable.", list[str], offers="boards", default=None
     )
-    energy_j: float | None = asked("--energy", "At most this energy, such as 2mJ.", read=quantity("J"), default=None)
+    energy_j: float | None = asked(
+        "--energy", "Most energy of one operation, such as 2mJ.", read=Quantity("J"), default=None
+    )
     latency_s: float | None = asked(
-        "--latency", "At most this time, such as 250ms.", read=units.unit_time_s, default=None
+        "--latency", "Longest time of one operation, such as 250ms.", read=units.unit_time_s, default=None
     )
-    power_w: float | None = asked("--power-most", "At most this power, such as 10mW.", read=quantity("W"), default=None)
-    security_bits: int | None = asked("--security", "At least this many bits.", int, min=1, default=None)
-    flash_bytes: float | None = asked(
-        "--flash", "At most this much flash or FRAM, such as 32kB.", read=quantity("B"), default=None
-    )
-    ram_bytes: float | None = asked(
-        "--ram", "At most this much RAM and stack, such as 4kB.", read=quantity("B"), default=None
-    )
+    power_w: float | None = asked("--power-most", "Highest power, such as 10mW.", read=Quantity("W"), default=None)
+    security_bits: int | None = asked("--security", "Least security, in bits.", int, min=1, default=None)
+    flash_bytes: float | None = asked("--flash", "Most flash or FRAM, such as 32kB.", read=Quantity("B"), default=None)
+    ram_bytes: float | None = asked("--ram", "Most RAM and stack, such as 4kB.", read=Quantity("B"), default=None)
     voltages_v: Sequence[float] = asked(VOLTAGES, default=())
-    best: str | None = asked("--best", "What to ask for: energy, latency, power, security, flash, ram.", default=None)
+    best: str | None = asked("--best", "Figure to rank by: energy, latency, power, security, flash, ram.", default=None)
     every_s: float | None = asked(
         "--every",
-        "From one operation to the next, such as 10s: a coprocessor may wait.",
+        "Time from one operation to the next, such as 10s: a coprocessor may wait.",
         read=units.time_s,
         default=None,
     )
@@ -144,7 +143,7 @@ class Work:
     workload: str = asked(WORKLOAD, default="ecdsa-p256-sign")
     _: KW_ONLY
     every_s: float = asked(
-        "--every", "From one operation to the next, such as 10min.", read=units.time_s, typed="600s", default=600.0
+        "--every", "Time from one operation to the next, such as 10min.", read=units.time_s, typed="600s", default=600.0
     )
     board: str = asked(BOARD, default=boards.DEFAULT_BOARD)
     variant: Sequence[str] = asked(VARIANT, default=())
@@ -161,7 +160,7 @@ class Size(Work):
     radio_j: float | None = asked(
         "--message",
         "Energy of the message instead, such as 137uJ (Mane, table 4.3).",
-        read=quantity("J", True),
+        read=Quantity("J", True),
         default=None,
     )
     radio: str | None = asked(RADIO, default=None)
@@ -170,16 +169,16 @@ class Size(Work):
     dbm: int | None = asked(DBM, default=None)
     sleep_w: float | None = asked(SLEEP, default=None)
     capacitance_f: float | None = asked(
-        "--capacitance", "The store, such as 470mF; else the board's.", read=quantity("F"), default=None
+        "--capacitance", "The store, such as 470mF.", read=Quantity("F"), default=None, otherwise="the board's"
     )
     supply: str | None = asked(
-        "--supply", "Board whose harvester, store and panel are taken; else its own.", default=None
+        "--supply", "Board whose harvester, store and panel are taken.", default=None, otherwise="its own"
     )
     margin: float = asked("--margin", "Safety factor of equation 6.1.", float, default=2.0)
     overhead_j: float = asked(
         "--overhead",
         "The harvester's overhead in equation 6.1.",
-        read=quantity("J", True),
+        read=Quantity("J", True),
         typed="125mJ",
         default=0.125,
     )
@@ -195,11 +194,13 @@ class Life(Work):
     workload: str = asked(WORKLOAD, default="ecdsa-secp160r1-sign")
     _: KW_ONLY
     every_s: float = asked(
-        "--every", "From one operation to the next; else without pause.", read=units.time_s, default=0.0
+        "--every", "Time from one operation to the next.", read=units.time_s, default=0.0, otherwise="without pause"
     )
     board: str = asked(BOARD, default="mica2dot")
-    battery: str | None = asked("--battery", "A cell of data/parts; else the board's.", default=None)
-    cutoff_v: float = asked("--cutoff", "Where the node stops.", read=units.voltage_v, typed="2.8V", default=2.8)
+    battery: str | None = asked("--battery", "A cell of data/parts.", default=None, otherwise="the board's")
+    cutoff_v: float = asked(
+        "--cutoff", "Supply voltage below which the node stops.", read=units.voltage_v, typed="2.8V", default=2.8
+    )
     sleep_w: float | None = asked(SLEEP, default=None)
     bits: int = asked("--bits", "Bits sent with each operation, in packets.", int, min=0, default=0)
     receives: int = asked("--receives", "Bits received with each operation.", int, min=0, default=0)
@@ -208,9 +209,9 @@ class Life(Work):
     hops: int = asked("--hops", "Messages of other nodes passed on with each of its own.", int, min=0, default=0)
     dbm: int | None = asked(DBM, default=None)
     accelerator_j: float | None = asked(
-        "--accelerator", "Energy of the operation in hardware instead, such as 30uJ.", read=quantity("J"), default=None
+        "--accelerator", "Energy of the operation in hardware instead, such as 30uJ.", read=Quantity("J"), default=None
     )
     converter: str | None = asked(
-        "--converter", "Behind the cells: ti-tps61000 is switched on below the cut-off.", default=None
+        "--converter", "Converter behind the cells: ti-tps61000 is switched on below the cut-off.", default=None
     )
     temperature_c: float | None = asked(TEMPERATURE, default=None)

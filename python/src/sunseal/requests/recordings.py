@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sunseal.catalog import units
 from sunseal.errors import SunsealError
-from sunseal.requests.asking import Fields, asked, quantity
+from sunseal.requests.asking import Fields, Quantity, asked
 
 
 def share(text: str, what: str) -> float:
@@ -57,15 +57,15 @@ class Bench:
     """Wiring of the instrument, and how well its parts are known (half widths, each a uniform distribution)."""
 
     current: str | None = asked("--current", "Channel of the current, shunt voltage, power or energy.", default=None)
-    vcc_v: float | None = asked("--vcc", "Supply voltage, such as 2.2V.", read=units.voltage_v, default=None)
+    vcc_v: float | None = asked("--vcc", "Steady supply voltage, such as 2.2V.", read=units.voltage_v, default=None)
     vcc_channel: str | None = asked("--vcc-channel", "Channel of the supply voltage.", default=None)
     shunt_ohm: float | None = asked(
-        "--shunt", "Shunt, such as 100ohm; a probe of 5 mV/mA is 5ohm.", read=quantity("ohm"), default=None
+        "--shunt", "Shunt, such as 100ohm; a probe of 5 mV/mA is 5ohm.", read=Quantity("ohm"), default=None
     )
     gain: float = asked("--gain", "Gain of the amplifier behind the shunt or probe.", float, default=1.0)
-    offset: float = asked("--offset", "What the channel shows without a current, in its unit.", float, default=0.0)
+    offset: float = asked("--offset", "Reading of the channel without a current, in its unit.", float, default=0.0)
     scale: float = asked(
-        "--scale", "What 1 is in an array that has no unit, such as 1V or 10mA.", read=_scale, default=1.0
+        "--scale", "Quantity that 1 is in an array without unit, such as 1V or 10mA.", read=_scale, default=1.0
     )
     scale_unit: str | None = None
     burden: bool = asked(
@@ -78,7 +78,7 @@ class Bench:
     """Added to what is measured: the static power of Rizvi's equations 3 and 4."""
     shunt_tolerance: float = asked(
         "--tolerance",
-        "How well a part is known, such as shunt=1%, gain=3%, vcc=0.5%, timebase=50ppm, offset=0.2mV. Repeatable.",
+        "Tolerance of a part, such as shunt=1%, gain=3%, vcc=0.5%, timebase=50ppm, offset=0.2mV. Repeatable.",
         list[str],
         read=_known,
         default=0.0,
@@ -96,12 +96,17 @@ class Trigger:
 
     channel: str | None = asked(
         "--trigger",
-        "Channel that marks the windows, or `power`; else the whole recording.",
+        "Channel that marks the windows, or `power`.",
         called="trigger",
         default=None,
+        otherwise="the whole recording",
     )
-    level: float | None = asked("--level", "Trigger level in the channel's unit; else half way.", float, default=None)
-    hysteresis: float | None = asked("--hysteresis", "Width around it; else a tenth of the range.", float, default=None)
+    level: float | None = asked(
+        "--level", "Trigger level in the channel's unit.", float, default=None, otherwise="half way"
+    )
+    hysteresis: float | None = asked(
+        "--hysteresis", "Width around it.", float, default=None, otherwise="a tenth of the range"
+    )
     falling: bool = asked("--falling", "Windows are where the trigger is low.", bool, default=False)
     window_min_s: float = asked("--min-window", "Leave out windows shorter than this.", read=units.time_s, default=0.0)
     from_s: float | None = None

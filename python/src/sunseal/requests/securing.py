@@ -31,7 +31,7 @@ from sunseal.requests.checks import Call, Invariant, Points, checks
 if TYPE_CHECKING:
     from sunseal.machine.machine import Machine, Place
 
-END = Option("--to", "Symbol where it ends; else the program's halt, or where it stays for good.", called="end")
+END = Option("--to", "Symbol where it ends.", called="end", otherwise="the program's halt, or where it stays for good")
 
 
 @request
@@ -58,8 +58,9 @@ class ConstantTime:
     )
     start: str | None = asked(
         "--from",
-        "Symbol from which the bytes are secret; else `main`, or the reset where there is none.",
+        "Symbol from which the bytes are secret.",
         default=None,
+        otherwise="`main`, or the reset where there is none",
     )
     until: str | None = asked(UNTIL, default=None)
     time_s: float | None = asked(
@@ -151,16 +152,17 @@ class Inject:
     every: int = asked("--every", "Only each n-th of these points.", int, min=1, default=1)
     setup: Invariant | None = None
     until: Place | None = asked(
-        "--until", "Symbol that the program must reach after the reboot; else --to.", default=None
+        "--until", "Symbol that the program must reach after the reboot.", default=None, otherwise="--to"
     )
     golden: Sequence[str] = asked(GOLDEN, default=())
     expect: Mapping[str, bytes] | None = None
     assertions: Sequence[Place] | None = asked(
         "--assert",
-        "Symbol that must never be reached; else sunseal_assert_failed. Repeatable.",
+        "Symbol that must never be reached. Repeatable.",
         list[str],
         called="assertion",
         default=None,
+        otherwise="sunseal_assert_failed",
     )
     invariants: Sequence[Invariant] = asked(
         "--check",
@@ -217,17 +219,18 @@ class LeastCapacitor:
     _: KW_ONLY
     voltage_on_v: float | None = asked(
         "--volts",
-        "Of the capacitor where a life begins and where it ends, such as 3.0-1.8; else the board's supply and the "
-        "chip's least.",
+        "Voltages of the capacitor at which the program starts and stops, such as 3.0-1.8.",
         read=_volts,
         default=None,
+        otherwise="the board's supply and the chip's least",
     )
     voltage_off_v: float | None = None
     end: Place | None = asked(
         "--to",
-        "Symbol that the program must reach; else its halt, or where it stays for good.",
+        "Symbol that the program must reach.",
         called="end",
         default=None,
+        otherwise="its halt, or where it stays for good",
     )
     golden: Sequence[str] = asked(GOLDEN, default=())
     invariants: Sequence[Invariant] = asked(
