@@ -30,7 +30,8 @@ static void next(uint32_t q[8], uint8_t rcon) {
     sunseal_wipe(s, sizeof s);
 }
 
-/* Row r of slice x to the left by rk columns: by two where bit 1 of rk says so, then by one where bit 0 does. */
+/* Row r of slice x to the left by rk columns: by two where bit 1 of rk says so, then by one where
+ * bit 0 does. */
 static uint32_t shift_rows(uint32_t x, uint8_t k) {
     if (k == 0) {
         return x;

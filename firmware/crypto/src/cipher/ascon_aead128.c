@@ -8,67 +8,47 @@
 
 #define RATE 16
 
-/* SP 800-232, section 4.1.1: the initial value, little-endian. */
-static const uint8_t initial[8] = {0x01, 0x00, 0x8c, 0x80, 0x00, 0x10, 0x00, 0x00};
-
-/* What a call must wipe; the key is as the state holds it. */
+/* What a call must wipe. */
 struct session {
-    struct sunseal_ascon_state state;
-    uint32_t key[4];
+    struct sunseal_ascon_keyed keyed;
     uint8_t block[RATE];
 };
-
-/* The key to words index and index + 1. */
-static void add_key(struct session *s, uint8_t index) {
-    uint32_t *half = s->state.half + 2 * index;
-    for (uint8_t i = 0; i < 4; i++) {
-        half[i] ^= s->key[i];
-    }
-}
 
 /* Fewer than 16 bytes, which are in the block already: those behind them are padding. */
 static void add_last(struct session *s, uint8_t len) {
     if (len == 0) {
-        s->state.half[0] ^= 0x01;
+        s->keyed.state.half[0] ^= 0x01;
         return;
     }
     memset(s->block + len, 0, (size_t)(RATE - len));
     s->block[len] = 0x01;
-    sunseal_ascon_add(&s->state, 0, s->block, 2);
+    sunseal_ascon_add(&s->keyed.state, 0, s->block, 2);
 }
 
 static void start(struct session *s, const uint8_t *key, const uint8_t *nonce, const uint8_t *aad,
                   size_t aad_len) {
-    s->state = (struct sunseal_ascon_state){0};
-    sunseal_ascon_add(&s->state, 0, initial, 1);
-    sunseal_ascon_add(&s->state, 1, key, 2);
-    for (uint8_t i = 0; i < 4; i++) {
-        s->key[i] = s->state.half[2 + i];
-    }
-    sunseal_ascon_add(&s->state, 3, nonce, 2);
-    sunseal_ascon_permute(&s->state, 12);
-    add_key(s, 3);
+    sunseal_ascon_start(&s->keyed, key, nonce);
     if (aad_len > 0) {
         for (; aad_len >= RATE; aad += RATE, aad_len -= RATE) {
-            sunseal_ascon_add(&s->state, 0, aad, 2);
-            sunseal_ascon_permute(&s->state, 8);
+            sunseal_ascon_add(&s->keyed.state, 0, aad, 2);
+            sunseal_ascon_permute(&s->keyed.state, 8);
         }
         memcpy(s->block, aad, aad_len);
         add_last(s, (uint8_t)aad_len);
-        sunseal_ascon_permute(&s->state, 8);
+        sunseal_ascon_permute(&s->keyed.state, 8);
     }
     /* The bit that parts the data from the plaintext. */
-    s->state.half[9] ^= 0x80000000;
+    s->keyed.state.half[9] ^= 0x80000000;
 }
 
 /* out = in ^ state; the state takes up the plaintext, padded. The tag is left in the block. */
 static void crypt(struct session *s, uint8_t *out, const uint8_t *in, size_t len, bool open) {
     uint8_t rest = len & (RATE - 1);
-    sunseal_ascon_crypt(&s->state, out, in, len / RATE, open);
+    sunseal_ascon_crypt(&s->keyed.state, out, in, len / RATE, open);
     if (rest > 0) {
         out += len - rest;
         in += len - rest;
-        sunseal_ascon_get(s->block, &s->state, 0, 2);
+        sunseal_ascon_get(s->block, &s->keyed.state, 0, 2);
         for (uint8_t i = 0; i < rest; i++) {
             uint8_t from = in[i], to = from ^ s->block[i];
             s->block[i] = open ? to : from;
@@ -76,10 +56,7 @@ static void crypt(struct session *s, uint8_t *out, const uint8_t *in, size_t len
         }
     }
     add_last(s, rest);
-    add_key(s, 2);
-    sunseal_ascon_permute(&s->state, 12);
-    add_key(s, 3);
-    sunseal_ascon_get(s->block, &s->state, 3, 2);
+    sunseal_ascon_finish(&s->keyed, s->block);
 }
 
 static int check(const uint8_t *key, const uint8_t *nonce, const uint8_t *aad, size_t aad_len,

@@ -155,3 +155,70 @@
     stm.w   r10, {r0-r9}
     add     sp, #12
     pop.w   {r4-r11, pc}
+
+    /* The key, which lies behind the state at [sp] */
+    .macro load_key
+    ldr.w   r10, [sp]
+    add.w   r10, r10, #40
+    ldm.w   r10, {r10-r12, lr}
+    .endm
+
+    .macro add_key a, b, c, d
+    load_key
+    eor.w   \a, \a, r10
+    eor.w   \b, \b, r11
+    eor.w   \c, \c, r12
+    eor.w   \d, \d, lr
+    .endm
+
+    /* 16 bytes at \from to two words */
+    .macro load_words a, b, c, d, from
+    ldr.w   \a, [\from]
+    ldr.w   \b, [\from, #4]
+    ldr.w   \c, [\from, #8]
+    ldr.w   \d, [\from, #12]
+    apart   \a, \b, r12
+    apart   \c, \d, r12
+    .endm
+
+/* name:       void sunseal_ascon_start(struct sunseal_ascon_keyed *keyed, const uint8_t *key, const uint8_t *nonce)
+ * registers:  r0..r9 = state
+ * stack:      40 bytes
+ */
+    .balign 4
+    function sunseal_ascon_start
+    push.w  {r0, r4-r11, lr}
+    load_words r6, r7, r8, r9, r2
+    load_words r2, r3, r4, r5, r1
+    add.w   r12, r0, #40
+    stm.w   r12, {r2-r5}
+    movw    r0, #0x0201                     /* the initial value 0x00001000808c0001: even bits */
+    movt    r0, #0x0040
+    movw    r1, #0x8a00                     /* odd ones */
+    bl      sunseal_ascon_permute_12
+    add_key r6, r7, r8, r9
+    ldr.w   r10, [sp]
+    stm.w   r10, {r0-r9}
+    add     sp, #4
+    pop.w   {r4-r11, pc}
+
+/* name:       void sunseal_ascon_finish(struct sunseal_ascon_keyed *keyed, uint8_t *tag)
+ * registers:  r0..r9 = state
+ * stack:      44 bytes
+ */
+    .balign 4
+    function sunseal_ascon_finish
+    push.w  {r0, r1, r4-r11, lr}            /* [sp]: keyed, tag */
+    ldm.w   r0, {r0-r9}
+    add_key r4, r5, r6, r7
+    bl      sunseal_ascon_permute_12
+    add_key r6, r7, r8, r9
+    together r6, r7, r12
+    together r8, r9, r12
+    ldr.w   r10, [sp, #4]
+    str.w   r6, [r10]
+    str.w   r7, [r10, #4]
+    str.w   r8, [r10, #8]
+    str.w   r9, [r10, #12]
+    add     sp, #8
+    pop.w   {r4-r11, pc}

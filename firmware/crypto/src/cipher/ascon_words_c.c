@@ -37,3 +37,29 @@ void sunseal_ascon_absorb(struct sunseal_ascon_state *state, const uint8_t *in, 
         sunseal_ascon_permute(state, 12);
     }
 }
+
+/* The key to words index and index + 1. */
+static void add_key(struct sunseal_ascon_keyed *keyed, uint8_t index) {
+    uint32_t *half = keyed->state.half + 2 * index;
+    for (uint8_t i = 0; i < 4; i++) {
+        half[i] ^= keyed->key[i];
+    }
+}
+
+void sunseal_ascon_start(struct sunseal_ascon_keyed *keyed, const uint8_t key[16],
+                         const uint8_t nonce[16]) {
+    keyed->state.half[0] = 0x808c0001;
+    keyed->state.half[1] = 0x00001000;
+    memcpy(keyed->key, key, 16);
+    memcpy(keyed->state.half + 2, key, 16);
+    memcpy(keyed->state.half + 6, nonce, 16);
+    sunseal_ascon_permute(&keyed->state, 12);
+    add_key(keyed, 3);
+}
+
+void sunseal_ascon_finish(struct sunseal_ascon_keyed *keyed, uint8_t tag[16]) {
+    add_key(keyed, 2);
+    sunseal_ascon_permute(&keyed->state, 12);
+    add_key(keyed, 3);
+    sunseal_ascon_get(tag, &keyed->state, 3, 2);
+}
