@@ -254,7 +254,9 @@ def test_ascon_keeps_registers(target: Machine) -> None:
             for register in KEPT[family(m)]:
                 m.registers[register] = 0x5A
             cycles.setdefault(f"{number} {call[0]}", set()).add(m.call(*call).cycles)
-            assert all(m.registers[register] == 0x5A for register in KEPT[family(m)]), call
+            # A fifth argument is in one of AVR's.
+            held = [r for r in KEPT[family(m)] if len(call) < 6 or r not in ("r16", "r17")]
+            assert all(m.registers[register] == 0x5A for register in held), call
             assert m.read(state, 40) + m.read(out, 16) + m.read(tag, 16) != before, call
     assert all(len(counts) == 1 for counts in cycles.values()), cycles
 

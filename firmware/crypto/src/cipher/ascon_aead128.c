@@ -25,7 +25,7 @@ static void add_last(struct session *s, uint8_t len) {
     sunseal_ascon_add(&s->keyed.state, 0, s->block, 2);
 }
 
-static void start(struct session *s, const uint8_t *key, const uint8_t *nonce, const uint8_t *aad,
+static void begin(struct session *s, const uint8_t *key, const uint8_t *nonce, const uint8_t *aad,
                   size_t aad_len) {
     sunseal_ascon_start(&s->keyed, key, nonce);
     if (aad_len > 0) {
@@ -82,7 +82,7 @@ int sunseal_ascon_aead128_seal(const uint8_t key[16], const uint8_t nonce[16], c
     if (error != SUNSEAL_OK) {
         return error;
     }
-    start(&session, key, nonce, aad, aad_len);
+    begin(&session, key, nonce, aad, aad_len);
     crypt(&session, out, in, len, false);
     memcpy(tag, session.block, tag_len);
     sunseal_wipe(&session, sizeof session);
@@ -98,7 +98,7 @@ int sunseal_ascon_aead128_open(const uint8_t key[16], const uint8_t nonce[16], c
     if (error != SUNSEAL_OK) {
         return sunseal_refused(error);
     }
-    start(&session, key, nonce, aad, aad_len);
+    begin(&session, key, nonce, aad, aad_len);
     crypt(&session, out, in, len, true);
     sunseal_verdict_begin(&verdict);
     sunseal_verdict_add(&verdict, session.block, tag, tag_len);
