@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Write the tables of the block ciphers, computed from their definitions, into a folder: gen_ciphers.py FOLDER."""
+"""Write the tables of ciphers and Ascon, computed from their definitions, into a folder: gen_ciphers.py FOLDER."""
 
 from collections.abc import Iterable, Sequence
 
@@ -47,6 +47,20 @@ def present_inverse() -> list[int]:
     return [inverse[x & 15] | inverse[x >> 4] << 4 for x in range(256)]
 
 
+def ascon_hash256_start() -> list[int]:
+    """SP 800-232, section 5.1: the initial value behind Ascon-p[12], as little-endian bytes."""
+    x = [0x0000080100CC0002, 0, 0, 0, 0]
+    for i in range(12):
+        x[2] ^= 0xF0 - 15 * i
+        x[0], x[2], x[4] = x[0] ^ x[4], x[2] ^ x[1], x[4] ^ x[3]
+        x = [x[j] ^ (~x[(j + 1) % 5] & x[(j + 2) % 5]) for j in range(5)]
+        x[0], x[1], x[2], x[3] = x[0] ^ x[4], x[1] ^ x[0], x[2] ^ (1 << 64) - 1, x[3] ^ x[2]
+        for j, turns in enumerate(((19, 28), (61, 39), (1, 6), (10, 17), (7, 41))):
+            x[j] ^= (x[j] << 64 | x[j]) >> turns[0] ^ (x[j] << 64 | x[j]) >> turns[1]
+            x[j] &= (1 << 64) - 1
+    return [byte for word in x for byte in word.to_bytes(8, "little")]
+
+
 def c_array(kind: str, name: str, values: Sequence[int], digits: int) -> str:
     """Format one array for C."""
     per_line = 96 // (digits + 4)
@@ -74,6 +88,7 @@ def files() -> Iterable[tuple[str, str]]:
     yield "aes_inverse_table.h", c_array(flash, "aes_inverse_s", AES_INVERSE, 2)
     yield "aes_tbox_table.h", c_array("static AES_TBOX uint32_t", "aes_t", t0, 8)
     yield "present_table.h", c_array(flash, "present_spread", present_spread(), 2)
+    yield "ascon_hash256_table.h", c_array(flash, "ascon_hash256_start", ascon_hash256_start(), 2)
     yield "present_inverse_table.h", c_array(flash, "present_inverse", present_inverse(), 2)
     # As bytes 2s s, s 3s, 3s 2s, s s: the four words that make up the columns of MixColumns.
     words = {

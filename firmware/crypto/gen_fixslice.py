@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Registers for the S-box of aes128_fixslice_encrypt_armv7em.S: gen_fixslice.py FOLDER.
+"""Registers for the S-box of aes128_fixslice_{encrypt,key}_armv7em.S: gen_fixslice.py FOLDER.
 
 The circuit is that of aes_fixslice_substitute.c (Boyar and Peralta, eprint 2011/332), one gate a statement, in an
 order in which few values must wait: found by trying random orders. x0 to x7 and s0 to s7 are the slices before and

@@ -33,7 +33,7 @@ KNOWN = {
     "random/jitter_msp430.c core.uninitialized.Assign": (
         "`alone` is not set where an edge failed; the loop ends by the status then, and nothing reads it"
     ),
-    "cipher/present_expand.c uninitvar": "k[0] to k[words - 1] are written in the loop before, from the last down",
+    "cipher/present_expand_c.c uninitvar": "k[0] to k[words - 1] are written in the loop before, from the last down",
     "ecc/ed25519.c uninitvar": "an output of field addition, which is assembly or another file",
     "ecdsa/nonce.inc bufferAccessOutOfBounds": (
         "hmac_zero_key has the states of inner and outer, which one declaration lays behind each other: both on purpose"

@@ -38,11 +38,11 @@ extern "C" {
  * Stack in bytes, at most, with the return address:
  *
  *                        MSP430   ATmega128L   Cortex-M4
- *   set_key                  20           20          70
- *   _sbox encrypt            70           20         160
+ *   set_key                  20           20          30
+ *   _sbox encrypt            70           20         100
  *   _tbox encrypt            30          100          90
  *   decrypt                  70           70         160
- *   _fixslice               200          210         210
+ *   _fixslice               200          210         180
  *   _hw                      30            -          60
  */
 

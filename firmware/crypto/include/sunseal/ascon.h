@@ -30,7 +30,7 @@ extern "C" {
  *                   MSP430   ATmega128L   Cortex-M4
  *   aead128_seal       160          160         320
  *   aead128_open       160          160         320
- *   hash256             90          100         170
+ *   hash256            100          100         170
  */
 #define SUNSEAL_ASCON_KEY_BYTES 16
 #define SUNSEAL_ASCON_NONCE_BYTES 16

@@ -26,7 +26,7 @@ extern "C" {
  * Stack in bytes, at most, with the return address:
  *
  *               MSP430   ATmega128L   Cortex-M4
- *   set_key         90           80         190
+ *   set_key         80           30         190
  *   encrypt         30           20          60
  *   decrypt         40           50          70
  *   _table          70           80         120

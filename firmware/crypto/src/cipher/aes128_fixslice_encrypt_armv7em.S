@@ -7,7 +7,7 @@
     .syntax unified
     .thumb
 #include "function.inc"
-#include "swap_armv7em.inc"
+#include "fixslice_armv7em.inc"
 
     .set WAITING, 18
     .set FRAME, 4*(WAITING + 2)
@@ -17,13 +17,6 @@
     str.w   r0, [sp, #4*WAITING]
 #include "aes_fixslice_armv7em.inc"
     ldr.w   r0, [sp, #4*WAITING]
-    .endm
-
-    /* Words of columns to slices, and back */
-    .macro turn
-    swap_steps 1, 0x55555555, r12,  r4, r5,  r6, r7,  r8, r9,  r10, r11
-    swap_steps 2, 0x33333333, r12,  r4, r6,  r5, r7,  r8, r10,  r9, r11
-    swap_steps 4, 0x0f0f0f0f, r12,  r4, r8,  r5, r9,  r6, r10,  r7, r11
     .endm
 
     .macro add_key

@@ -8,74 +8,55 @@
 
 #define RATE 16
 
-/* SP 800-232, section 4.1.1: the initial value, little-endian. */
-static const uint8_t initial[8] = {0x01, 0x00, 0x8c, 0x80, 0x00, 0x10, 0x00, 0x00};
-/* The bit that parts the data from the plaintext, section 4.1.1. */
-static const uint8_t separator[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
-
-/* 16 bytes to words index and index + 1. */
-static void add(struct sunseal_ascon_state *state, uint8_t index, const uint8_t *bytes) {
-    sunseal_ascon_add(state, index, bytes);
-    sunseal_ascon_add(state, (uint8_t)(index + 1), bytes + 8);
-}
-
-static void get(uint8_t *bytes, const struct sunseal_ascon_state *state, uint8_t index) {
-    sunseal_ascon_get(bytes, state, index);
-    sunseal_ascon_get(bytes + 8, state, (uint8_t)(index + 1));
-}
-
-static void start(struct sunseal_ascon_state *state, const uint8_t *key, const uint8_t *nonce,
-                  const uint8_t *aad, size_t aad_len) {
-    memset(state, 0, sizeof *state);
-    sunseal_ascon_add(state, 0, initial);
-    add(state, 1, key);
-    add(state, 3, nonce);
-    sunseal_ascon_permute(state, 12);
-    add(state, 3, key);
-    if (aad_len > 0) {
-        uint8_t last[RATE] = {0};
-        for (; aad_len >= RATE; aad += RATE, aad_len -= RATE) {
-            add(state, 0, aad);
-            sunseal_ascon_permute(state, 8);
-        }
-        memcpy(last, aad, aad_len);
-        last[aad_len] = 0x01;
-        add(state, 0, last);
-        sunseal_ascon_permute(state, 8);
-    }
-    sunseal_ascon_add(state, 4, separator);
-}
-
-/* Up to 16 bytes: out = in ^ state; the state takes up the plaintext, padded where it is shorter.
- */
-static void part(struct sunseal_ascon_state *state, uint8_t *out, const uint8_t *in, uint8_t len,
-                 bool open) {
+/* What a call must wipe. */
+struct session {
+    struct sunseal_ascon_keyed keyed;
     uint8_t block[RATE];
-    get(block, state, 0);
-    for (uint8_t i = 0; i < len; i++) {
-        uint8_t from = in[i], to = from ^ block[i];
-        block[i] = open ? to : from;
-        out[i] = to;
+};
+
+/* Fewer than 16 bytes, which are in the block already: those behind them are padding. */
+static void add_last(struct session *s, uint8_t len) {
+    if (len == 0) {
+        s->keyed.state.half[0] ^= 0x01;
+        return;
     }
-    if (len < RATE) {
-        memset(block + len, 0, (size_t)(RATE - len));
-        block[len] = 0x01;
-    }
-    add(state, 0, block);
-    sunseal_wipe(block, sizeof block);
+    memset(s->block + len, 0, (size_t)(RATE - len));
+    s->block[len] = 0x01;
+    sunseal_ascon_add(&s->keyed.state, 0, s->block, 2);
 }
 
-static void crypt(struct sunseal_ascon_state *state, const uint8_t *key, uint8_t *out,
-                  const uint8_t *in, size_t len, bool open, uint8_t tag[16]) {
-    for (; len >= RATE; out += RATE, in += RATE, len -= RATE) {
-        part(state, out, in, RATE, open);
-        sunseal_ascon_permute(state, 8);
+static void begin(struct session *s, const uint8_t *key, const uint8_t *nonce, const uint8_t *aad,
+                  size_t aad_len) {
+    sunseal_ascon_start(&s->keyed, key, nonce);
+    if (aad_len > 0) {
+        for (; aad_len >= RATE; aad += RATE, aad_len -= RATE) {
+            sunseal_ascon_add(&s->keyed.state, 0, aad, 2);
+            sunseal_ascon_permute(&s->keyed.state, 8);
+        }
+        memcpy(s->block, aad, aad_len);
+        add_last(s, (uint8_t)aad_len);
+        sunseal_ascon_permute(&s->keyed.state, 8);
     }
-    part(state, out, in, (uint8_t)len, open);
-    add(state, 2, key);
-    sunseal_ascon_permute(state, 12);
-    add(state, 3, key);
-    get(tag, state, 3);
+    /* The bit that parts the data from the plaintext. */
+    s->keyed.state.half[9] ^= 0x80000000;
+}
+
+/* out = in ^ state; the state takes up the plaintext, padded. The tag is left in the block. */
+static void crypt(struct session *s, uint8_t *out, const uint8_t *in, size_t len, bool open) {
+    uint8_t rest = len & (RATE - 1);
+    sunseal_ascon_crypt(&s->keyed.state, out, in, len / RATE, open);
+    if (rest > 0) {
+        out += len - rest;
+        in += len - rest;
+        sunseal_ascon_get(s->block, &s->keyed.state, 0, 2);
+        for (uint8_t i = 0; i < rest; i++) {
+            uint8_t from = in[i], to = from ^ s->block[i];
+            s->block[i] = open ? to : from;
+            out[i] = to;
+        }
+    }
+    add_last(s, rest);
+    sunseal_ascon_finish(&s->keyed, s->block);
 }
 
 static int check(const uint8_t *key, const uint8_t *nonce, const uint8_t *aad, size_t aad_len,
@@ -96,38 +77,34 @@ static int check(const uint8_t *key, const uint8_t *nonce, const uint8_t *aad, s
 int sunseal_ascon_aead128_seal(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad,
                                size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
                                uint8_t *tag, size_t tag_len) {
-    struct sunseal_ascon_state state;
-    uint8_t full[16];
+    struct session session;
     int error = check(key, nonce, aad, aad_len, out, in, len, tag, tag_len);
     if (error != SUNSEAL_OK) {
         return error;
     }
-    start(&state, key, nonce, aad, aad_len);
-    crypt(&state, key, out, in, len, false, full);
-    memcpy(tag, full, tag_len);
-    sunseal_wipe(&state, sizeof state);
-    sunseal_wipe(full, sizeof full);
+    begin(&session, key, nonce, aad, aad_len);
+    crypt(&session, out, in, len, false);
+    memcpy(tag, session.block, tag_len);
+    sunseal_wipe(&session, sizeof session);
     return SUNSEAL_OK;
 }
 
 int sunseal_ascon_aead128_open(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad,
                                size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
                                const uint8_t *tag, size_t tag_len) {
-    struct sunseal_ascon_state state;
+    struct session session;
     struct sunseal_verdict verdict;
-    uint8_t full[16];
     int error = check(key, nonce, aad, aad_len, out, in, len, tag, tag_len);
     if (error != SUNSEAL_OK) {
         return sunseal_refused(error);
     }
-    start(&state, key, nonce, aad, aad_len);
-    crypt(&state, key, out, in, len, true, full);
+    begin(&session, key, nonce, aad, aad_len);
+    crypt(&session, out, in, len, true);
     sunseal_verdict_begin(&verdict);
-    sunseal_verdict_add(&verdict, full, tag, tag_len);
+    sunseal_verdict_add(&verdict, session.block, tag, tag_len);
     if (sunseal_verdict_refuses(&verdict)) {
         sunseal_wipe(out, len);
     }
-    sunseal_wipe(&state, sizeof state);
-    sunseal_wipe(full, sizeof full);
+    sunseal_wipe(&session, sizeof session);
     SUNSEAL_RETURN(sunseal_verdict_end(&verdict, tag_len, SUNSEAL_ERR_TAG));
 }

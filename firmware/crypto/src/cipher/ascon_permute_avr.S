@@ -1,48 +1,47 @@
 ; SPDX-License-Identifier: MIT OR Apache-2.0
 ;
-; Ascon's permutation, SP 800-232, section 3. Word 0 of the state stays in r2..r9, lowest byte first; word i
-; lies at Z + 8i.
+; Ascon's permutation, SP 800-232, section 3. Word i of the state lies at Z + 8i, lowest byte first. Word 0 is in registers
+; throughout, word 4 from the end of a round to the substitution of the next, word 1 from there to its own turns.
 
 #include "../bytes_avr.inc"
 
-; The substitution on byte \n of each word
+; The substitution on byte \n of each word. Byte \n of word 4 is in r18 + \n; that of word 1 goes to the register
+; above it, which held word 4's byte before: bytes come from the highest down.
     .macro substitute n
-    ldd     r18, Z + 8+\n
-    ldd     r19, Z + 16+\n
-    ldd     r20, Z + 24+\n
-    ldd     r21, Z + 32+\n
+    ldd     19+\n, Z + 8+\n
+    ldd     r10, Z + 16+\n
+    ldd     r11, Z + 24+\n
     .if \n == 0
-    eor     r19, r26                ; the round's constant
+    eor     r10, r27                ; the round's constant
     .endif
-    eor     2+\n, r21
-    eor     r21, r20
-    eor     r19, r18
-    mov     r22, 2+\n
-    com     r22
-    mov     r24, r22
-    or      r24, r21                ; ~(~x4 & x0)
-    and     r22, r18                ; ~x0 & x1
-    mov     r23, r18
-    com     r23
-    and     r23, r19
-    eor     2+\n, r23
-    mov     r23, r19
-    com     r23
-    and     r23, r20
-    eor     r18, r23
-    mov     r23, r21
-    com     r23
-    or      r23, r20                ; ~(~x3 & x4): x2 comes out complemented, as it should
-    eor     r19, r23
-    eor     r20, r24
-    eor     r21, r22
-    eor     r18, 2+\n
-    eor     2+\n, r21
-    eor     r20, r19                ; and the two complements leave x3 as it is
-    std     Z + 8+\n, r18
-    std     Z + 16+\n, r19
-    std     Z + 24+\n, r20
-    std     Z + 32+\n, r21
+    eor     2+\n, 18+\n
+    eor     18+\n, r11
+    eor     r10, 19+\n
+    mov     r12, 2+\n
+    com     r12
+    mov     r14, r12
+    or      r14, 18+\n              ; ~(~x4 & x0)
+    and     r12, 19+\n              ; ~x0 & x1
+    mov     r13, 19+\n
+    com     r13
+    and     r13, r10
+    eor     2+\n, r13
+    mov     r13, r10
+    com     r13
+    and     r13, r11
+    eor     19+\n, r13
+    mov     r13, 18+\n
+    com     r13
+    or      r13, r11                ; ~(~x3 & x4): x2 comes out complemented, as it should
+    eor     r10, r13
+    eor     r11, r14
+    eor     18+\n, r12
+    eor     19+\n, 2+\n
+    eor     2+\n, 18+\n
+    eor     r11, r10                ; and the two complements leave x3 as it is
+    std     Z + 16+\n, r10
+    std     Z + 24+\n, r11
+    std     Z + 32+\n, 18+\n
     .endm
 
 ; Turning r10..r17
@@ -60,6 +59,12 @@
     .endm
 
 ; r10..r17 = the word in \from on
+    .macro copy_odd from
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    mov     10+\n, \from+\n
+    .endr
+    .endm
+
     .macro copy from
     movw    r10, \from
     movw    r12, \from+2
@@ -84,19 +89,21 @@
     .endm
 
 ; name:       void sunseal_ascon_permute(struct sunseal_ascon_state *state, uint8_t rounds)
-; registers:  r2..r9 = word 0, r18..r25 = another word, r10..r17 = it turned, r26 = constant, Z = state
+; registers:  r2..r9 = word 0, r18..r25 = another word, r19..r26 = word 1, r10..r17 = one turned, r27 = constant,
+;             Z = state
 ; stack:      18 bytes with the return address
-; cycles:     8672 for 12 rounds
+; cycles:     7984 for 12 rounds
     function sunseal_ascon_permute
     each    push, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
     movw    r30, r24
-    load_bytes 8, 2, Z
     ; The constant of the last round is 0x4b, each one before it is larger by 15.
-    mov     r26, r22
-    swap    r26
-    sub     r26, r22
-    subi    r26, -0x3c
-1:  .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    mov     r27, r22
+    swap    r27
+    sub     r27, r22
+    subi    r27, -0x3c
+    load_bytes 8, 2, Z
+    load_bytes 8, 18, Z + 32
+1:  .irp n, 7, 6, 5, 4, 3, 2, 1, 0
     substitute \n
     .endr
     ; By 19 = 16 + 3 and 28 = 24 + 4
@@ -108,13 +115,13 @@
     right_1
     add_turned 2, 3
     ; By 61 = 64 - 3 and 39 = 40 - 1
-    load    1
+    copy_odd 19
     left_1
-    add_turned 18, 5
+    add_turned 19, 5
     left_1
     left_1
-    add_turned 18, 0
-    store   1
+    add_turned 19, 0
+    store_bytes 8, Z + 8, 19
     ; By 1 and 6 = 8 - 2
     load    2
     right_1
@@ -138,11 +145,11 @@
     left_1
     left_1
     add_turned 18, 1
-    store   4
-    subi    r26, 15
-    cpi     r26, 0x3c
+    subi    r27, 15
+    cpi     r27, 0x3c
     breq    2f
     rjmp    1b
 2:  store_bytes 8, Z, 2
+    store_bytes 8, Z + 32, 18
     each    pop, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
     ret

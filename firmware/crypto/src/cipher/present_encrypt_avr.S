@@ -4,57 +4,7 @@
 ; number of its lower one; all are above r15, where masks can be constants.
 
 #include "../bytes_avr.inc"
-
-; Bits of \a that mask << 1 or << 2 names, and bits of \b that mask names, change places.
-    .macro swap_byte a, b, shift, mask, t
-    mov     \t, \a
-    .rept \shift
-    lsr     \t
-    .endr
-    eor     \t, \b
-    andi    \t, \mask
-    eor     \b, \t
-    .rept \shift
-    lsl     \t
-    .endr
-    eor     \a, \t
-    .endm
-
-    .macro swap_nibbles a, b, t
-    mov     \t, \a
-    swap    \t
-    eor     \t, \b
-    andi    \t, 0x0f
-    eor     \b, \t
-    swap    \t
-    eor     \a, \t
-    .endm
-
-; The axis of single bits comes into the words.
-    .macro turn_ones a, b, c, d, t
-    swap_byte \a, \b, 1, 0x55, \t
-    swap_byte \c, \d, 1, 0x55, \t
-    swap_byte \a, \c, 2, 0x33, \t
-    swap_byte \b, \d, 2, 0x33, \t
-    swap_byte \a+1, \b+1, 1, 0x55, \t
-    swap_byte \c+1, \d+1, 1, 0x55, \t
-    swap_byte \a+1, \c+1, 2, 0x33, \t
-    swap_byte \b+1, \d+1, 2, 0x33, \t
-    .endm
-
-; The axis of groups of four bits does.
-    .macro turn_fours a, b, c, d, t
-    swap_nibbles \a, \b, \t
-    swap_nibbles \c, \d, \t
-    swap_nibbles \a+1, \b+1, \t
-    swap_nibbles \c+1, \d+1, \t
-    mov     \t, \c
-    mov     \c, \a+1
-    mov     \a+1, \t
-    mov     \t, \d
-    mov     \d, \b+1
-    mov     \b+1, \t
-    .endm
+#include "present_avr.inc"
 
     .macro both operation, to, from
     \operation \to, \from

@@ -21,14 +21,12 @@ static void set_key(struct sunseal_present *present, const uint8_t *key, uint8_t
     for (uint8_t round = 32; round-- > 0;) {
         uint16_t a = words[round][0], b = words[round][1], c = words[round][2], d = words[round][3];
         if (round < 31) {
-            /* Words h of bits 4l + b: to words b of bits 4l + h, or of 4h + l. */
-            SUNSEAL_PRESENT_TURN_ONES(a, b, c, d);
+            /* Words h of bits 4l + b: to words b of bits 4l + h, or first to words l of bits 4h +
+             * b, then to words b of bits 4h + l. */
             if ((round & 1) != 0) {
-                SUNSEAL_PRESENT_TURN_WORD(a);
-                SUNSEAL_PRESENT_TURN_WORD(b);
-                SUNSEAL_PRESENT_TURN_WORD(c);
-                SUNSEAL_PRESENT_TURN_WORD(d);
+                SUNSEAL_PRESENT_TURN_FOURS(a, b, c, d);
             }
+            SUNSEAL_PRESENT_TURN_ONES(a, b, c, d);
         }
         store(present->round_keys[round], a, b, c, d);
     }
