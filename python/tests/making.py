@@ -3,20 +3,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 import sunseal as tool
 from sunseal.catalog import boards
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
 from sunseal.loop.simulation import Played
+from sunseal.machine.taint import Secret
+from sunseal.measurement.costs import Cost
 from sunseal.papers import coupon_rate, coupon_recovery, published
 from sunseal.planner import breakeven
 from sunseal.planner import size as sizing
-from sunseal.report import breakeven_page, coupon_pages, leakage_page, page, plots, published_page
+from sunseal.report import breakeven_page, coupon_pages, leakage_page, page, plots, published_page, verdict_pages
 from sunseal.report import planner_pages as pages
 from sunseal.report import scenario as report
-from sunseal.secure import leakage
+from sunseal.secure import attacking, leakage
+from sunseal.secure.injecting import war_judged
 
 BOARD = boards.DEFAULT_BOARD
 DEMAND = sizing.Demand(1.2e-3, 0.3, 137e-6, 2e-3, 9e-6, 600.0)
@@ -129,7 +137,7 @@ def recoveries() -> str:
 
 def coupons_pay() -> str:
     """Return the page of `coupon breakeven`, of figures given."""
-    cost = breakeven.Cost
+    cost = Cost
     costs = breakeven.Costs(
         kind="secp160r1",
         way="sign",
@@ -141,15 +149,82 @@ def coupons_pay() -> str:
         make=cost(2_200_000, 0.28, 9e-4),
         use=cost(12_000, 0.0015, 5e-6),
     )
-    supply = {**breakeven.SUPPLY, "capacitance_f": 0.05, "overhead_j": 1e-3}
     light = breakeven.switched(5e-3, 0.0, 86_400.0, 7200.0)
-    asked = breakeven.Question(costs, supply, light, sleep_w=2e-6, demand=1440.0, slots=400, days=5)
-    return breakeven_page.page(breakeven.answer(asked))
+    asked = breakeven.Question(costs, breakeven.SUPPLY, light, sleep_w=2e-6, demand=1440.0, slots=400, days=5)
+
+    def outcome(in_time: int) -> breakeven.Outcome:
+        whole: dict[str, Any] = dict.fromkeys((f.name for f in dataclasses.fields(breakeven.Outcome)), 0)
+        return breakeven.Outcome(**{**whole, "asked": 7200, "given": in_time, "in_time": in_time, "panel_j": 1.0})
+
+    points = tuple(
+        breakeven.Point(v, outcome(7200), outcome(min(7200, int(v**-0.5 * 90_000)))) for v in (40, 160, 1440, 9000)
+    )
+    edges = (
+        breakeven.Edges("demand", "a day", 1440.0, (40.0, 9000.0), 160.0, None, True, points),
+        breakeven.Edges("light", "W", 4e-4, (4e-5, 4e-3), 1e-4, 2e-3, True, points),
+    )
+    return breakeven_page.page(breakeven.BreakEven(asked, points[2], edges, ("given",)))
 
 
 def leaked() -> str:
-    """Return the page of `coupon leakage` for an operation that is quickly simulated."""
-    return leakage_page.page(leakage.leakage("ctr", traces=60, noise=2.0))
+    """Return the page of `coupon leakage`, of an attack that finds all of a key but one byte."""
+
+    def guessed(i: int) -> attacking.Guessed:
+        curve = tuple((n, min(0.6, n / 500), 0.2) for n in (50, 100, 200, 300))
+        return attacking.Guessed(f"byte {i}", i, i, 50 * (1 + i % 4) if i else None, 0.5, curve)
+
+    t = 12 * np.sin(np.arange(5000) / 40.0) * np.exp(-np.arange(5000) / 2500.0)
+    phases = tuple(
+        leakage.Phase(
+            name,
+            title,
+            (leakage.Test("key", 300, t * scale), leakage.Test("message", 300, t[::-1] * scale / 2)),
+            attacking.Attack((tuple(guessed(i) for i in range(16)),), False, 300),
+            "the key",
+            True,
+            {},
+        )
+        for name, title, scale in (("whole", "at message time, whole", 1.0), ("coupon", "from a coupon", 0.3))
+    )
+    asked = leakage.Asked(traces=300, noise=2.0, seed=1)
+    return leakage_page.page(leakage.Leakage("ctr", "sign", "telosb", asked, phases))
+
+
+def measured() -> str:
+    """Return the page of `measure`."""
+    return verdict_pages.measured(tool.measure("sha256-hash"))
+
+
+def injected() -> str:
+    """Return the page of `inject`, of cuts some of which are not survived."""
+    places = ("commit+0x12 (sum.c:40)", "commit+0x14 (sum.c:41)", "main+0x2 (sum.c:7)")
+    reason = "`total` is 7, not 8"
+    failures = [tool.Failure(90 + i, reason, 0x4000 + i, place, "  4000 mov\n") for i, place in enumerate(places)]
+    done = tool.Injection("out/sum.elf", "telosb", 5000, 5000, 120, {}, 3, failures, compared=["total"])
+    return verdict_pages.injected(done)
+
+
+def hazards() -> str:
+    """Return the page of `war`, of two objects."""
+    found = [
+        tool.Hazard(0x1800 + i, 2, name, 0x4000, "add+0x2 (sum.c:3)", 0x4006, "add+0x8 (sum.c:4)", 40 - i, 30 - i)
+        for i, name in enumerate(("total", "index"))
+    ]
+    return verdict_pages.hazards("sum.elf", "telosb", found, war_judged("sum.elf", found))
+
+
+def constant_time() -> str:
+    """Return the page of `constant-time`, of a lock that compares byte by byte."""
+    leak = tool.Leak("branch", 0x4400, 12, "unlock+0x14", "lock.c:9", "jne 0x4410")
+    covered = tool.Covered(1, [Secret("pin", 16, 12, 0)], ["main", "unlock"], 500, 300, [])
+    return verdict_pages.constant_time(tool.ConstantTime([leak], covered, []), "lock.elf")
+
+
+def swept() -> str:
+    """Return the page of `sweep`, over two keys."""
+    rows = [(c, p, 10.0 * c * p, c / p, "") for p in (1.0, 2.0) for c in (0.1, 0.2, 0.4)]
+    frame = pd.DataFrame(rows, columns=["supply.capacitance_f", "period_s", "operations", "out_j", "error"])
+    return verdict_pages.swept(frame, ["supply.capacitance_f", "period_s"], ["operations", "out_j"], "A sweep")
 
 
 FOLDED = {"main;sign;mul": 600.0, "main;sign;sha256_update": 300.0, "main;<weird> & name": 100.0}

@@ -34,6 +34,11 @@ PAGES: dict[str, Callable[[], str]] = {
         making.recoveries,
         making.coupons_pay,
         making.leaked,
+        making.measured,
+        making.injected,
+        making.hazards,
+        making.constant_time,
+        making.swept,
     )
 }
 

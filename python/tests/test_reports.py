@@ -259,7 +259,7 @@ def test_a_notebook_runs(name: str, browser: Any, firmware: None, tmp_path: Path
 @pytest.mark.parametrize(
     ("harvest", "seconds", "says"),
     [
-        ({"constant_w": 1e-3}, 3.0, ["from the constant source", "constant source, mean power", "time [s]", "3 s sim"]),
+        ({"constant_w": 1e-3}, 3.0, ["from the constant source", '"name":"constant source"', "time [s]", "3 s sim"]),
         (
             {"periodic": {"on_w": 1e-3, "period_s": 60.0, "on_s": 30.0}},
             1800.0,
@@ -279,5 +279,5 @@ def test_a_scenario_s_page_calls_scale_and_source_by_their_kind(
     page = report.scenario_page(played, played.closing())
     for text in says:
         assert text in page, text
-    for text in ("local standard time", "light on the panel", "The day", "panel, mean power"):
+    for text in ("local standard time", "light on the panel", "The day", '"name":"panel"'):
         assert text not in page, text
