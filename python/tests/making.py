@@ -20,11 +20,22 @@ from sunseal.measurement.costs import Cost
 from sunseal.papers import coupon_rate, coupon_recovery, published
 from sunseal.planner import breakeven
 from sunseal.planner import size as sizing
-from sunseal.report import breakeven_page, coupon_pages, leakage_page, page, plots, published_page, verdict_pages
+from sunseal.report import (
+    breakeven_page,
+    coupon_pages,
+    leakage_page,
+    page,
+    plots,
+    published_page,
+    trace_figures,
+    verdict_pages,
+)
 from sunseal.report import planner_pages as pages
 from sunseal.report import scenario as report
 from sunseal.secure import attacking, leakage
 from sunseal.secure.injecting import war_judged
+from sunseal.trace.energy import Energy, Window
+from sunseal.trace.model import Channel
 
 BOARD = boards.DEFAULT_BOARD
 DEMAND = sizing.Demand(1.2e-3, 0.3, 137e-6, 2e-3, 9e-6, 600.0)
@@ -225,6 +236,16 @@ def swept() -> str:
     rows = [(c, p, 10.0 * c * p, c / p, "") for p in (1.0, 2.0) for c in (0.1, 0.2, 0.4)]
     frame = pd.DataFrame(rows, columns=["supply.capacitance_f", "period_s", "operations", "out_j", "error"])
     return verdict_pages.swept(frame, ["supply.capacitance_f", "period_s"], ["operations", "out_j"], "A sweep")
+
+
+def recorded(path: Path) -> None:
+    """Draw a recording with eight windows close to each other, and its idle power."""
+    times = [1e-3 * i for i in range(200)]
+    power = [5e-3 if i % 20 < 5 else 1e-4 for i in range(200)]
+    seen = trace_figures.Envelope(1, times, power, power, power, end_s=0.2)
+    windows = tuple(Window(20 * i, 5, 0.02 * i, 5e-3, 25e-6, 26e-6, 0.0, 5e-3) for i in range(8))
+    energy = Energy(windows, Channel("current", "A"), (), 1e-4, True, 3.0, 1e-3, None, None, None)
+    trace_figures.trace_file(seen, energy, "scope.csv", path)
 
 
 FOLDED = {"main;sign;mul": 600.0, "main;sign;sha256_update": 300.0, "main;<weird> & name": 100.0}

@@ -65,11 +65,13 @@ def _figures() -> dict[str, charts.Chart]:
     }
 
 
-@pytest.mark.parametrize("name", ["lines", "curve", "tornado", "day", "flame", "grown"])
+@pytest.mark.parametrize("name", ["lines", "curve", "tornado", "day", "flame", "grown", "trace"])
 def test_nothing_of_a_figure_in_a_file_is_unreadable(name: str, browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "figure.svg"
     if name == "day":
         plots.day_file(making.DAY, path)
+    elif name == "trace":
+        making.recorded(path)
     elif name in ("flame", "grown"):
         before = {stack: weight / 2 for stack, weight in making.FOLDED.items()} if name == "grown" else None
         path.write_text(plots.flame_graph(making.FOLDED, "cycles", "flame", before), encoding="utf-8")

@@ -236,6 +236,34 @@ def test_a_file_of_an_unknown_kind_is_refused_before_anything_runs(sunseal: Cli,
         assert told.status == 2
         assert "its name must end in .html" in told.err
         assert "/nowhere" in sunseal(*command, "--figure", "/nowhere/at/all.svg").err
+    for command in (
+        ["measure", "sha256-hash"],
+        ["inject", "no.elf", "--board", BOARD],
+        ["war", "no.elf", "--board", BOARD],
+        ["constant-time", "sha256-hash", "--secret", "bench_input"],
+        ["sweep", "no.toml", "--over", "seed=1,2"],
+    ):
+        told = sunseal(*command, "--report", tmp_path / "report.pdf")
+        assert told.status == 2
+        assert "its name must end in .html" in told.err
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "says"),
+    [
+        (("measure", "sha256-hash"), 0, "Where the joules go"),
+        (("constant-time", "sha256-hash", "--secret", "bench_input"), 0, "secret bytes were read"),
+        (("sweep", "pulse.toml", "--over", "supply.initial_v=3.0,3.2", "--show", "brown_outs"), 0, "brown_outs from"),
+    ],
+)
+def test_what_is_judged_measured_or_swept_has_a_page(
+    command: tuple[str, ...], status: int, says: str, sunseal: Cli, firmware: None, tmp_path: Path
+) -> None:
+    scenarios = boards.home() / "examples" / "scenarios"
+    told = [str(scenarios / part) if part.endswith(".toml") else part for part in command]
+    assert sunseal(*told, "--report", tmp_path / "page.html").status == status
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and says in page
 
 
 # --- Notebooks -------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ class Axis:
     unit: str = ""
     log: bool = False
     zero: bool = False
+    whole: bool = False
+    """True of counts: ticks stand at whole numbers."""
 
     def text(self, value: float) -> str:
         """Write a value of it."""
@@ -80,7 +82,8 @@ class Axis:
 
     def told(self) -> dict[str, Any]:
         """Describe it for a page."""
-        return {"title": self.title, "unit": self.unit, "log": self.log, "zero": self.zero}
+        steps = [step * 10**decade for decade in range(10) for step in (1, 2, 5)] if self.whole else None
+        return {"title": self.title, "unit": self.unit, "log": self.log, "zero": self.zero, "steps": steps}
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,8 @@ class Chart:
             else:
                 if axis.unit:
                     ticks.set_major_formatter(EngFormatter(axis.unit))
+                if axis.whole:
+                    ticks.get_major_locator().set_params(integer=True)
                 if axis.zero:
                     getattr(axes, f"set_{name}lim")(**{"left" if name == "x" else "bottom": 0})
         if len(self.traces) + len(self.bars) > 1:

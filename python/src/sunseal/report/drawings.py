@@ -464,7 +464,7 @@ def survivors(run: FleetRun) -> Chart:
     names = [f"{100 * a:g} to {100 * b:g} %" for a, b in itertools.pairwise(edges)] + ["all"]
     counts = [int(((share >= a) & (share < b)).sum()) for a, b in itertools.pairwise(edges)] + [int((share >= 1).sum())]
     return Chart(
-        Axis("nodes", zero=True),
+        Axis("nodes", zero=True, whole=True),
         Axis("days survived"),
         bars=[
             Bars(

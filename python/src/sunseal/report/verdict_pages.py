@@ -29,7 +29,11 @@ def _counted(counts: Mapping[str, float], axis: str, color: str, caption: str) -
     names, lengths = [name for name, _ in first], [count for _, count in first]
     bars = charts.Bars(axis, names, lengths, color, text=[f"{count:,.0f}" for count in lengths])
     return charts.Chart(
-        charts.Axis(axis, zero=True), charts.Axis(""), bars=[bars], height=130 + 28 * len(names), caption=caption
+        charts.Axis(axis, zero=True, whole=True),
+        charts.Axis(""),
+        bars=[bars],
+        height=130 + 28 * len(names),
+        caption=caption,
     )
 
 
@@ -128,7 +132,7 @@ def constant_time(judged: ConstantTime, name: str) -> str:
         made.section(
             "What the secret decides",
             "Times that an instruction ran in a way that marked data decides.",
-            made.chart(_counted(counts, "times", plots.BAD, f"Most often by {worst}, {most:,} times")),
+            made.chart(_counted(counts, "times", plots.BAD, f"Most often by {worst}: {most:,} of {counts.total():,}")),
             table(
                 ("what", "where", "line", "instruction", "times"),
                 [(x.kind, x.place, x.line or "", x.instruction, x.count) for x in judged.findings],
@@ -143,7 +147,7 @@ def constant_time(judged: ConstantTime, name: str) -> str:
         f"{c.code_share:.0%} of the code ran ({c.code_bytes_run:,} of {c.code_bytes:,} bytes). {c.unseen}",
         made.chart(
             charts.Chart(
-                charts.Axis("bytes of a secret", zero=True),
+                charts.Axis("bytes of a secret", zero=True, whole=True),
                 charts.Axis(""),
                 bars=[
                     charts.Bars("read", labels, [float(n) for n in read], plots.STORE),
@@ -233,8 +237,14 @@ def _over(done: pd.DataFrame, over: Sequence[str], figure: str) -> charts.Chart 
         x, y = (pd.to_numeric(along[c], errors="coerce").astype(float).tolist() for c in (over[0], figure))
         traces.append(charts.Trace(name or figure, x, y, plots.LINES[i % len(plots.LINES)], dash=i >= len(plots.LINES)))
     ends = [done.loc[[found]].iloc[0] for found in (values.idxmin(), values.idxmax())]
-    low, high = (f"{float(end[figure]):.4g} at {over[0]} {_cell(end[over[0]])}" for end in ends)
-    return charts.Chart(charts.Axis(over[0]), charts.Axis(figure), traces, caption=f"{figure} from {low} to {high}")
+    low, high = (f"{_number(end[figure])} at {over[0]} {_cell(end[over[0]])}" for end in ends)
+    same = values.min() == values.max()
+    found = f"{figure} is {_number(values.min())} at every point" if same else f"{figure} from {low} to {high}"
+    return charts.Chart(charts.Axis(over[0]), charts.Axis(figure), traces, caption=found)
+
+
+def _number(value: float) -> str:
+    return f"{float(value):,.6g}"
 
 
 def _cell(value: Any) -> str:
