@@ -158,9 +158,9 @@ class Chart:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook as a page does."""
-        from sunseal.report.page import alone
+        from sunseal.report.pieces import alone
 
-        return alone(self)
+        return alone(self.told(), self.caption or self.title)
 
     def rings(self) -> list[list[int] | None]:
         """Count for each mark the traces that have one at the same place before it: twins become rings."""

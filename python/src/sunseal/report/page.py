@@ -3,40 +3,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from sunseal.catalog import citing
 from sunseal.catalog.units import show
 from sunseal.report import plots
 from sunseal.report.charts import Chart
-
-COLOURS = {"ink": plots.INK, "grid": plots.GRID, "font": Markup(plots.FONT)}  # its quotes stand in a style sheet
-
-
-@cache
-def _templates() -> Environment:
-    """Return the templates beside this file; whatever is not `Markup` is escaped in them."""
-    loader = FileSystemLoader(Path(__file__).parent / "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
-
-@cache
-def _parts() -> Any:
-    return _templates().get_template("parts.html").module
-
-
-def part(macro: str, *told: Any) -> Markup:
-    """Write one of the pieces of templates/parts.html."""
-    return Markup(str(getattr(_parts(), macro)(*told)).strip())  # the template has escaped it
-
+from sunseal.report.pieces import figure, part, whole
 
 Cell = str | int | float | Markup
 
@@ -69,9 +46,7 @@ class Page:
         """Embed a picture that the page draws, over the sentence that says what it shows."""
         self.figures += 1
         key = f"figure-{self.figures}"
-        # `</` would end the script that it stands in.
-        called = json.dumps([key, told], separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
-        return part("figure", key, told["height"], Markup(called), caption)  # JSON in a script
+        return figure(key, told, caption)
 
     def chart(self, chart: Chart) -> Markup:
         """Embed a chart in the page."""
@@ -96,21 +71,13 @@ class Page:
 
     def render(self) -> str:
         """Write the whole file."""
-        return str(_templates().get_template("page.html").render(page=self, **COLOURS))
+        return str(whole("page.html", page=self))
 
 
 def flame(folded: Mapping[str, float], unit: str, caption: str) -> Markup:
     """Embed a flame graph, once as wide as a desk has it and once as a phone does."""
     drawn = (Markup(plots.flame_graph(folded, unit, caption, width=w, headed=False)) for w in (1072, 330))
     return part("flame", *drawn, caption)  # it has escaped its own texts
-
-
-def alone(chart: Chart) -> str:
-    """Write a chart as a notebook shows it: a page of its own in a frame."""
-    page = Page("", "")
-    drawn = page.chart(chart)
-    inner = _templates().get_template("alone.html").render(drawn=drawn, **COLOURS)
-    return str(part("frame", inner, chart.height + 90))
 
 
 def _documents(file: str, sources: Sequence[citing.Source]) -> Markup:

@@ -18,7 +18,8 @@ from sunseal.papers import cells, evidence, published
 from sunseal.papers.published import Reproduction, Row
 from sunseal.report import plots
 from sunseal.report.charts import Axis, Bars, Chart, Trace, curve
-from sunseal.report.page import Cell, Page, part, right, table
+from sunseal.report.page import Cell, Page, right, table
+from sunseal.report.pieces import part
 
 STYLE = {
     published.BEATEN: ("good", plots.GOOD),

@@ -17,7 +17,8 @@ from sunseal.loop.simulation import LOSSES
 from sunseal.measurement import measuring
 from sunseal.report import charts, plots
 from sunseal.report.closing import of_coupons
-from sunseal.report.page import Cell, Page, energy_table, flame, part, right, table
+from sunseal.report.page import Cell, Page, energy_table, flame, right, table
+from sunseal.report.pieces import part
 
 if TYPE_CHECKING:
     from sunseal.loop.served import Served

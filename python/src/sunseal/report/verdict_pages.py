@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sunseal.answers.verdicts import Verdict
 from sunseal.catalog.units import show, span
 from sunseal.report import charts, plots
-from sunseal.report.page import Page, part, right, table
+from sunseal.report.page import Page, right, table
+from sunseal.report.pieces import part
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,6 +26,7 @@
   const PREFIXES = {"-12": "p", "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G"};
   const power = (v) => Math.min(9, Math.max(-12, v ? 3 * Math.floor(Math.log10(Math.abs(v)) / 3 + 1e-9) : 0));
   const plain = (v, digits = 6) => Number(v.toPrecision(digits)).toLocaleString("en-US", {maximumSignificantDigits: digits});
+  const short = (v) => (v !== 0 && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e6) ? Number(v.toPrecision(3)).toExponential() : plain(v, 3));
   const show = (v, unit, digits = 4) => {
     if (!unit) return plain(v, Math.max(digits, 6));
     const p = power(Number(v.toPrecision(digits)));
@@ -68,13 +69,13 @@
     return {
       axis, low, high, px, from, to, unit: `${PREFIXES[p]}${axis.unit || ""}`,
       back: (at) => low + (at - from) / (to - from) * (high - low),
-      text: (v) => (axis.log ? (axis.unit ? show(v, axis.unit, 3) : plain(v, 3)) : plain(v / 10 ** p, 6)),
+      text: (v) => (axis.log ? (axis.unit ? show(v, axis.unit, 3) : short(v)) : plain(v / 10 ** p, 6)),
       title: axis.log || !axis.unit ? axis.title : `${axis.title} [${PREFIXES[p]}${axis.unit}]`.trim(),
       ticks(most) { return ticks(axis, low, high, most); },
       // As many ticks as stand beside each other, told by their own widths.
       along(edge) {
         for (let most = 12; most > 1; most--) {
-          const half = (v) => wide(this.text(v)) / 2, all = this.ticks(most).filter((v) => px(v) + half(v) <= edge);
+          const half = (v) => wide(this.text(v)) / 2, all = this.ticks(most).filter((v) => px(v) + half(v) <= edge && px(v) >= half(v));
           const ends = all.map((v) => [px(v), half(v) + 6]);
           if (all.length && ends.every(([x, w], i) => i === 0 || x - w > ends[i - 1][0] + ends[i - 1][1])) return all;
         }
