@@ -409,8 +409,7 @@ def flame_graph(
     def depth(frame: _Frame) -> int:
         return 1 + max((depth(c) for c in frame.children.values() if c.value > least), default=0)
 
-    quantity = {"J": "energy"}.get(unit, unit)
-    note = f"Width is {quantity}, the whole {_weight(root.value, unit)}"
+    note = f"The whole width is {_weight(root.value, unit)}"
     if before is not None:
         note += f" (before: {_weight(root.before, unit)})"
     words: list[tuple[str, float, str, int]] = (
