@@ -56,7 +56,7 @@ def _page(name: str, cells: list[dict[str, Any]], folder: Path) -> Iterator[str]
 
 
 def _run(source: str, names: dict[str, Any]) -> tuple[str, Any]:
-    """Run a cell; return what it printed and the value of its last line, of `chart.figure()` the chart."""
+    """Run a cell; return what it printed and the value of its last line."""
     body = ast.parse(source).body
     last = body[-1] if body else None
     out = io.StringIO()
@@ -65,10 +65,7 @@ def _run(source: str, names: dict[str, Any]) -> tuple[str, Any]:
             exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
             return out.getvalue(), None
         exec(compile(ast.Module(body[:-1], []), "<cell>", "exec"), names)
-        shown = last.value
-        if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Attribute) and shown.func.attr == "figure":
-            shown = shown.func.value
-        value = eval(compile(ast.Expression(shown), "<cell>", "eval"), names)
+        value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
     return out.getvalue(), value
 
 

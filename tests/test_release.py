@@ -259,7 +259,7 @@ def test_each_package_that_a_command_may_lack_has_its_extra() -> None:
     extras = project["optional-dependencies"]
     assert set(EXTRAS.values()) <= set(extras)
     base = {re.split(r"[<>=]", text)[0] for text in project["dependencies"]}
-    assert not base & {"matplotlib", "plotly", "pvlib", "scipy"} and {"numpy", "pandas"} <= base
-    for package in ("matplotlib", "plotly", "pvlib", "scipy", "h5py", "optuna", "scared"):
+    assert not base & {"matplotlib", "pvlib", "scipy"} and {"numpy", "pandas"} <= base
+    for package in ("matplotlib", "pvlib", "scipy", "h5py", "optuna", "scared"):
         assert any(text.startswith(f"{package}>=") for text in extras[EXTRAS[package]])
     assert missing_of("plots") == [], "here all of it is installed"

@@ -146,7 +146,7 @@ def the_size(installed: Path) -> None:
     print(f"base install: {size_mb:.0f} MB")
     assert 50 < size_mb < INSTALLED_MB_MOST
     names = {p.relative_to(installed / "venv" / "lib").parts[2] for p in files}
-    assert "sunseal" in names and not names & {"scipy", "pvlib", "plotly", "matplotlib", "h5py"}
+    assert "sunseal" in names and not names & {"scipy", "pvlib", "matplotlib", "h5py"}
 
 
 def first_answers(run: Run, tmp_path: Path) -> None:

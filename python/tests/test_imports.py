@@ -14,7 +14,7 @@ import sunseal
 from sunseal.catalog import boards
 from sunseal.cli import app
 
-HEAVY = {"cryptography", "matplotlib", "numpy", "pandas", "plotly", "pvlib", "pyarrow", "rich", "scipy", "h5py"}
+HEAVY = {"cryptography", "matplotlib", "numpy", "pandas", "pvlib", "pyarrow", "rich", "scipy", "h5py"}
 
 
 def loaded_by(program: str) -> set[str]:
@@ -54,7 +54,7 @@ def test_whether_coupons_pay_is_told_without_what_draws_pages(firmware: None) ->
     """The extra `plots` is for --report and --figure."""
     asked = ("coupon", "breakeven", "--constant", "1mW", "--days", "1", "--axis", "slots")
     loaded = loaded_by(run(*asked, ends=(0, 1)))
-    assert not loaded & {"jinja2", "markupsafe", "matplotlib", "plotly"}
+    assert not loaded & {"jinja2", "markupsafe", "matplotlib"}
 
 
 def test_every_public_name_is_there_and_none_is_a_module() -> None:

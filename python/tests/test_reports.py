@@ -13,21 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sunseal as tool
+import making
 from conftest import Cli, opened
 from sunseal.api import playing
 from sunseal.catalog import boards, citing
 from sunseal.errors import SunsealError
-from sunseal.loop import fleet as fleets
-from sunseal.loop import simulation
 from sunseal.papers import published
-from sunseal.planner import size as sizing
-from sunseal.report import charts, plots, published_page
-from sunseal.report import planner_pages as pages
+from sunseal.report import charts, plots
 from sunseal.report import scenario as report
+from sunseal.report.page import Page
 
 BOARD = boards.DEFAULT_BOARD
-DEMAND = sizing.Demand(1.2e-3, 0.3, 137e-6, 2e-3, 9e-6, 600.0)
 
 
 # --- Citations -------------------------------------------------------------------------------
@@ -108,25 +104,25 @@ def test_a_curve_breaks_at_other_wait_states_too() -> None:
     assert line.x.count(None) == 1
 
 
-def test_a_page_puts_a_space_before_every_unit() -> None:
-    trace = charts.Trace("line", [0.0, 1.0], [0.937e-3, 1.5e-3], plots.STORE)
-    chart = charts.Chart(charts.Axis("time", "s"), charts.Axis("energy", "J"), [trace], y_lines={"bound": 1e-3})
-    figure = chart.figure()
-    assert list(figure.data[0].y) == pytest.approx([0.937, 1.5])
-    assert figure.layout.yaxis.ticksuffix == " mJ"
-    assert figure.layout.shapes[0].y0 == pytest.approx(1.0)
-    assert [told[1] for told in figure.data[0].customdata] == ["937 µJ", "1.5 mJ"]
-
-
-def test_a_chart_says_the_same_on_a_page_and_on_paper(tmp_path: Path) -> None:
-    trace = charts.Trace("line", [1e-3, None, 1.0], [1.0, None, 3.0], plots.STORE)
-    chart = charts.Chart(charts.Axis("latency", "s", log=True), charts.Axis("energy", "J"), [trace], title="both")
-    figure = chart.figure()
-    assert list(figure.data[0].y) == [1.0, None, 3.0]
-    assert "1 ms" in figure.layout.xaxis.ticktext
+def test_a_chart_says_the_same_on_a_page_and_on_paper(browser: Any, tmp_path: Path) -> None:
+    trace = charts.Trace("line", [1e-3, None, 1.0], [0.937e-3, None, 1.5e-3], plots.STORE)
+    x, y = charts.Axis("latency", "s", log=True), charts.Axis("energy", "J")
+    chart = charts.Chart(x, y, [trace], title="both", y_lines={"bound": 1e-3})
+    (drawn,) = chart.told()["panels"]
+    assert drawn["traces"][0]["y"] == [0.937e-3, None, 1.5e-3]
+    made = Page("page", "lead")
+    made.section("section", "text", made.chart(chart))
+    (tmp_path / "a.html").write_text(made.render(), encoding="utf-8")
     chart.write(tmp_path / "a.svg")
+    with opened(browser, tmp_path / "a.html", "#figure-1 svg") as tab:
+        texts = [told.replace("\u00a0", " ") for told in tab.locator("#figure-1 text").all_text_contents()]
+        assert {"1 ms", "100 ms", "energy [mJ]", "latency", "bound"} <= {*texts}
+        # A point under the mouse tells both its figures, with a space before each unit.
+        box = tab.locator("#figure-1 path.mark").last.bounding_box()
+        tab.mouse.move(box["x"] + 4, box["y"] + box["height"] - 4)
+        assert tab.locator(".tip").inner_text().replace("\u00a0", " ") == "line\n1 ms, 937 µJ"
     text = (tmp_path / "a.svg").read_text()
-    assert all(word in text for word in ("latency", "energy", "both", "1 ms"))
+    assert all(word in text for word in ("latency", "energy", "both", "1 ms", "bound"))
 
 
 @given(
@@ -179,12 +175,9 @@ def headings(browser: Any, page: str, tmp_path: Path) -> Any:
     """Open a page: nothing sticks out, and every picture holds something. Return its headings."""
     path = tmp_path / "report.html"
     path.write_text(page, encoding="utf-8")
-    count = page.count('class="plotly-graph-div"')
-    with opened(browser, path, f"#figure-{count} .main-svg") as tab:
-        drawn = tab.evaluate(
-            """[...document.querySelectorAll('.js-plotly-plot')].map(
-                 g => g.querySelectorAll('.point, .points path, .js-line, .sankey-link').length)"""
-        )
+    count = page.count('class="drawn"')
+    with opened(browser, path, f"#figure-{count} svg") as tab:
+        drawn = tab.evaluate("[...document.querySelectorAll('.drawn')].map((g) => g.querySelectorAll('.mark').length)")
         assert len(drawn) == count
         assert min(drawn) > 0, drawn
         for width in (1200, 400):
@@ -194,78 +187,17 @@ def headings(browser: Any, page: str, tmp_path: Path) -> Any:
     return found
 
 
-def _tuned() -> str:
-    return pages.tuned(tool.tune(["sha1-hash", "sha256-hash"], board_names=[BOARD], latency_s=2e-3))
-
-
-def _nothing_tuned() -> str:
-    return pages.tuned(tool.tune(["sha256-hash"], board_names=[BOARD], energy_j=1e-9, latency_s=1e-6))
-
-
-def _sized() -> str:
-    light = [0.0, 86_400.0], [5e-5, 5e-5]
-    return pages.sized(sizing.size(DEMAND, BOARD, store_f=0.1, v_max_v=5.0, cutoff_v=1.9, trace=light))
-
-
-def _lifetime() -> str:
-    return pages.lifetime(tool.lifetime("sha256-hash", board="telosb", every_s=60, bits=320, cutoff_v=2.2))
-
-
-def _reproduced() -> str:
-    ids = ("mane2014/figure-4.2", "piotrowski2006/table-8", "piotrowski2006/table-9", "suslowicz2017/table-1")
-    return published_page.page([published.reproduce(i) for i in ids])
-
-
-def _fleet() -> str:
-    scenario = simulation.load(boards.home() / "examples" / "scenarios" / "minutes.toml")
-    tasks = (fleets.Task("sign", 600.0, 1.2e-3, 0.3, 2.4e-3),)
-    profile = fleets.NodeProfile(9e-6, 0.0, 0.0, 60.0, tasks)
-    nodes = [
-        {"profile": 0, "trace": 0, "light_scale": 0.2 * i, "phase_s": 0.0, "capacitance_f": None} for i in range(1, 9)
-    ]
-    fleet = fleets.Fleet("street", scenario, 3, [profile], nodes, [([0.0, 86_400.0], [5e-5, 5e-5])])
-    return pages.fleet(fleets.FleetRun(fleet, fleets.frame(fleet, fleets.play(fleet))))
-
-
-def _scenario(folder: Path) -> str:
-    scenarios = boards.home() / "examples" / "scenarios"
-    text = (scenarios / "minutes.toml").read_text().replace("../../", f"{boards.home()}/").replace("= 600", "= 120")
-    (folder / "minutes.toml").write_text(f"{text}\n[output]\nfunctions = true\nwindow = [60.0, 62.0]\n")
-    played = tool.simulate(folder / "minutes.toml")
-    told = played.record["functions"]
-    supply = played.record["energy"]["supply"]
-    assert sum(row["energy_j"] for row in told) == pytest.approx(supply["load_j"] + supply["store_load_j"])
-    return report.scenario_page(played, played.closing())
-
-
-MOTE = {
-    "name": "mote",
-    "security": {"bits": 80},
-    "task": [{"workloads": ["hmac-sha256-tag"], "every": "1min", "latency": "1s"}],
-    "battery": {"lifetime": "1year"},
-    "allow": {"boards": ["telosb"], "batteries": ["own"]},
-}
-
-
-def _planned() -> str:
-    return pages.planned(tool.plan(MOTE))
-
-
-def _nothing_planned() -> str:
-    return pages.planned(tool.plan({**MOTE, "battery": {"lifetime": "1000years"}}))
-
-
 @pytest.mark.parametrize(
     ("write", "wanted"),
     [
-        (_planned, {"The choice", "What the margin depends on", "The chosen operation over throughput"}),
-        (_nothing_planned, {"What would have to give way", "Cost and margin"}),
-        (_tuned, {"What binds", "Energy and latency of all of them", "Pareto front"}),
-        (_nothing_tuned, {"What would have to give way"}),
-        (_sized, {"Equations 6.1 to 6.3", "A typical year", "What the answers depend on"}),
-        (_lifetime, {"How long it lasts", "Where the battery's joules go"}),
-        (_reproduced, {"All of them", "mane2014 figure-4.2", "piotrowski2006 table-9"}),
-        (_fleet, {"Who survived", "Light and period"}),
+        (making.planned, {"The choice", "What the margin depends on", "The chosen operation over throughput"}),
+        (making.nothing_planned, {"What would have to give way", "Cost and margin"}),
+        (making.tuned, {"What binds", "Energy and latency of all of them", "Pareto front"}),
+        (making.nothing_tuned, {"What would have to give way"}),
+        (making.sized, {"Equations 6.1 to 6.3", "A typical year", "What the answers depend on"}),
+        (making.lifetime, {"How long it lasts", "Where the battery's joules go"}),
+        (making.reproduced, {"All of them", "mane2014 figure-4.2", "piotrowski2006 table-9"}),
+        (making.fleet, {"Who survived", "Light and period"}),
         (
             None,
             {"The run", "A closer look", "Under scarcity and under surplus", "Energy by function and component"},
@@ -276,12 +208,19 @@ def _nothing_planned() -> str:
 def test_a_report_opens_in_a_browser(
     write: Callable[[], str] | None, wanted: set[str], browser: Any, firmware: None, tmp_path: Path
 ) -> None:
-    page = _scenario(tmp_path) if write is None else write()
+    page = making.scenario(tmp_path) if write is None else write()
     assert {*headings(browser, page, tmp_path)} >= {*wanted, "Assumptions and sources"}
 
 
+def test_functions_and_components_are_all_of_the_run_s_energy(firmware: None, tmp_path: Path) -> None:
+    record = making.minutes(tmp_path).record
+    supply = record["energy"]["supply"]
+    told_j = sum(row["energy_j"] for row in record["functions"])
+    assert told_j == pytest.approx(supply["load_j"] + supply["store_load_j"])
+
+
 def test_a_report_is_the_same_bytes_twice(firmware: None) -> None:
-    assert _lifetime() == _lifetime()
+    assert making.lifetime() == making.lifetime()
 
 
 def test_a_file_of_an_unknown_kind_is_refused_before_anything_runs(sunseal: Cli, tmp_path: Path) -> None:
@@ -297,6 +236,34 @@ def test_a_file_of_an_unknown_kind_is_refused_before_anything_runs(sunseal: Cli,
         assert told.status == 2
         assert "its name must end in .html" in told.err
         assert "/nowhere" in sunseal(*command, "--figure", "/nowhere/at/all.svg").err
+    for command in (
+        ["measure", "sha256-hash"],
+        ["inject", "no.elf", "--board", BOARD],
+        ["war", "no.elf", "--board", BOARD],
+        ["constant-time", "sha256-hash", "--secret", "bench_input"],
+        ["sweep", "no.toml", "--over", "seed=1,2"],
+    ):
+        told = sunseal(*command, "--report", tmp_path / "report.pdf")
+        assert told.status == 2
+        assert "its name must end in .html" in told.err
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "says"),
+    [
+        (("measure", "sha256-hash"), 0, "Where the joules go"),
+        (("constant-time", "sha256-hash", "--secret", "bench_input"), 0, "secret bytes were read"),
+        (("sweep", "pulse.toml", "--over", "supply.initial_v=3.0,3.2", "--show", "brown_outs"), 0, "brown_outs from"),
+    ],
+)
+def test_what_is_judged_measured_or_swept_has_a_page(
+    command: tuple[str, ...], status: int, says: str, sunseal: Cli, firmware: None, tmp_path: Path
+) -> None:
+    scenarios = boards.home() / "examples" / "scenarios"
+    told = [str(scenarios / part) if part.endswith(".toml") else part for part in command]
+    assert sunseal(*told, "--report", tmp_path / "page.html").status == status
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and says in page
 
 
 # --- Notebooks -------------------------------------------------------------------------------
@@ -320,7 +287,7 @@ def test_a_notebook_runs(name: str, browser: Any, firmware: None, tmp_path: Path
 @pytest.mark.parametrize(
     ("harvest", "seconds", "says"),
     [
-        ({"constant_w": 1e-3}, 3.0, ["from the constant source", "constant source, mean power", "time [s]", "3 s sim"]),
+        ({"constant_w": 1e-3}, 3.0, ["from the constant source", '"name":"constant source"', "time [s]", "3 s sim"]),
         (
             {"periodic": {"on_w": 1e-3, "period_s": 60.0, "on_s": 30.0}},
             1800.0,
@@ -340,5 +307,5 @@ def test_a_scenario_s_page_calls_scale_and_source_by_their_kind(
     page = report.scenario_page(played, played.closing())
     for text in says:
         assert text in page, text
-    for text in ("local standard time", "light on the panel", "The day", "panel, mean power"):
+    for text in ("local standard time", "light on the panel", "The day", '"name":"panel"'):
         assert text not in page, text

@@ -54,7 +54,6 @@ EXTRAS = {
     "jinja2": "plots",
     "markupsafe": "plots",
     "matplotlib": "plots",
-    "plotly": "plots",
     "pvlib": "climate",
     "scipy": "statistics",
     "h5py": "traces",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sunseal.answers.shown import Shown
 from sunseal.errors import STATUS, FindingsError, UndecidedError, Word
 
 NOTHING = "nothing was compared"
@@ -37,7 +38,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Shown):
     """Outcome of a judgement: what speaks against it, how much was compared, what is left open."""
 
     of: str

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Paper:
 
 
 @dataclass(frozen=True)
-class Citations:
+class Citations(Shown):
     """Sources that a result rests on. `str()` is for people, `bibtex()` for a paper, `frame()` for a notebook."""
 
     sources: tuple[Source, ...] = ()

@@ -188,6 +188,7 @@ def facts_table() -> Table:
 PICTURE = (".svg", ".png", ".pdf")
 PAGE = (".html",)
 Figure = Annotated[Path | None, FIGURE]
+Report = Annotated[Path | None, REPORT]
 Json = Annotated[bool, typer.Option(JSON.name, help=JSON.help)]
 
 
@@ -214,6 +215,14 @@ def report(module: str) -> Any:
     return importlib.import_module(f"sunseal.report.{module}")
 
 
+def write_report(path: Path | None, page: Callable[[], str]) -> None:
+    """Write a page, if one is asked for."""
+    from sunseal.answers.writing import write_atomic
+
+    if path is not None:
+        write_atomic(path, page())
+
+
 @request
 class Output:
     """Forms in which an answer is given: as a table or as JSON, and with a page and a figure in files."""
@@ -229,9 +238,6 @@ class Output:
 
     def draw(self, chart: Callable[[], Chart], page: Callable[[], str]) -> None:
         """Draw the figure and write the page, each where it is asked for."""
-        from sunseal.answers.writing import write_atomic
-
         if self.figure is not None:
             chart().write(self.figure)
-        if self.report is not None:
-            write_atomic(self.report, page())
+        write_report(self.report, page)

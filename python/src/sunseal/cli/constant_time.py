@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.cli.console import Json, VerdictFiles, err, judge, out
+from sunseal.cli.console import PAGE, Json, Report, VerdictFiles, err, judge, out, report, writable, write_report
 from sunseal.cli.debug import loaded
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
@@ -39,6 +39,7 @@ def constant_time_command(
     variant: Annotated[list[str] | None, VARIANT] = None,
     *,
     files: VerdictFiles,
+    page: Report = None,
     as_json: Json = False,
 ) -> None:
     """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
@@ -47,6 +48,9 @@ def constant_time_command(
     reach its end, a secret was never read or was overwritten, or secret data went through a block that is not followed.
     """
     file = cast("Path", asked.elf)
+    writable(page, PAGE)
+    if matrix and page is not None:
+        raise SunsealError("`--report` belongs to one program; a matrix of --matrix has no page")
     if matrix and asked.adc_v:
         raise SunsealError("`--adc` belongs to one program; a matrix of --matrix has none of a board's inputs")
     if matrix:
@@ -64,6 +68,7 @@ def constant_time_command(
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
     asked.elf = loaded(file, asked.board, variant or (), asked.adc_v)
     judged = constant_time.program(asked)
+    write_report(page, lambda: report("verdict_pages").constant_time(judged, file.name))
     judge("constant-time", judged.judged, as_json, judged.as_json, lambda: _show(judged, file.name), files)
 
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import requests
-from sunseal.cli.console import Json, VerdictFiles, judge, out
+from sunseal.cli.console import PAGE, Json, Report, VerdictFiles, judge, out, report, writable, write_report
 from sunseal.cli.progress import bar
 from sunseal.cli.spread import spread
 
@@ -25,7 +25,7 @@ PATH_SHOWN = 5
 
 
 @spread
-def inject_command(asked: requests.Inject, files: VerdictFiles, as_json: Json = False) -> None:
+def inject_command(asked: requests.Inject, files: VerdictFiles, page: Report = None, as_json: Json = False) -> None:
     """Cut the power at every cycle of a stretch, boot again and check that the program keeps its word.
 
     Exit status 1 if a cut is not survived: the earliest one is told with registers and last instructions. 3 if nothing
@@ -33,8 +33,10 @@ def inject_command(asked: requests.Inject, files: VerdictFiles, as_json: Json = 
     """
     from sunseal.secure import injecting
 
+    writable(page, PAGE)
     with files.judging(f"inject {_name(asked.elf)}"), bar(as_json, "cuts") as asked.progress:
         done = injecting.inject(asked)
+    write_report(page, lambda: report("verdict_pages").injected(done))
     judge("inject", done.judged, as_json, done.to_dict, lambda: _show_injection(done), files)
 
 
@@ -95,7 +97,7 @@ def _name(elf: object) -> str:
 
 
 @spread
-def war_command(asked: requests.War, files: VerdictFiles, as_json: Json = False) -> None:
+def war_command(asked: requests.War, files: VerdictFiles, page: Report = None, as_json: Json = False) -> None:
     """Find non-volatile bytes that are read and then written between two commits.
 
     Code that is run again after a loss of power goes wrong there. Exit status 1 if there are any; 3 if nothing
@@ -103,10 +105,12 @@ def war_command(asked: requests.War, files: VerdictFiles, as_json: Json = False)
     """
     from sunseal.secure import injecting
 
+    writable(page, PAGE)
     name = _name(asked.elf)
     with files.judging(f"war {name}"):
         found = injecting.war(asked)
     verdict = injecting.war_judged(name, found)
+    write_report(page, lambda: report("verdict_pages").hazards(name, asked.board, found, verdict))
     told = {**verdict.to_dict(), "program": name, "board": asked.board, "hazards": [vars(h) for h in found]}
     judge("war", verdict, as_json, lambda: told, lambda: _show_war(name, found), files)
 

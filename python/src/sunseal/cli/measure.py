@@ -11,7 +11,20 @@ from rich.table import Table
 
 from sunseal import requests
 from sunseal.catalog import boards, units
-from sunseal.cli.console import Figure, Json, answer, err, facts_table, out, print_json, writable
+from sunseal.cli.console import (
+    PAGE,
+    Figure,
+    Json,
+    Report,
+    answer,
+    err,
+    facts_table,
+    out,
+    print_json,
+    report,
+    writable,
+    write_report,
+)
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
@@ -35,16 +48,21 @@ def measure_command(
     repeat: Annotated[
         int, typer.Option("--repeat", min=1, help="Number of calls; least, mean and most are printed.")
     ] = 1,
+    page: Report = None,
     as_json: Json = False,
 ) -> None:
     """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
+    writable(page, PAGE)
     if call is not None:
+        if page is not None:
+            raise SunsealError("`--report` cannot stand beside `--call`: a page has one operation between its marks")
         _measure_calls(asked, call, repeat, as_json)
         return
     if repeat != 1:
         raise SunsealError("`--repeat` belongs to `--call`: a run between two marks is the same each time")
     with counting(as_json, asked.label) as asked.progress:
         m = measuring.measure(asked)
+    write_report(page, lambda: report("verdict_pages").measured(m))
     for lint in m.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
     answer("measure", as_json, m.to_dict, lambda: _show_measurement(m), 1 if m.result_valid is False else 0)

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from sunseal import requests
 from sunseal.cli import progress
-from sunseal.cli.console import Json, err, escape, out, print_json, writable
+from sunseal.cli.console import PAGE, Json, Report, err, escape, out, print_json, report, writable, write_report
 from sunseal.cli.spread import spread
 from sunseal.errors import Stopped, SunsealError
 
@@ -37,6 +37,7 @@ def sweep_command(
     sobol: Annotated[
         str | None, typer.Option("--sobol", metavar="FIGURE", help="Its Sobol indices, by --sampler saltelli.")
     ] = None,
+    page: Report = None,
     as_json: Json = False,
 ) -> None:
     """Run a scenario or a plan at many points, into one table; Ctrl-C and again goes on where it was.
@@ -48,6 +49,7 @@ def sweep_command(
 
     table = None if asked.out is None else Path(asked.out)
     writable(table, sweeping.ENDINGS)
+    writable(page, PAGE)
     if sobol is not None and asked.sampler != "saltelli":
         raise SunsealError("`--sobol` needs the points of `--sampler saltelli`, and `--samples`")
     frame = _swept(asked, as_json)
@@ -55,6 +57,13 @@ def sweep_command(
     if len(lost) == len(frame):
         raise SunsealError(f"no point could be run; the first: {lost.error.iloc[0]}")
     indices = None if sobol is None else indexing.sobol_indices(frame, sobol, seed=asked.seed)
+    figure = asked.minimise or asked.maximise
+    show = show or []
+    show = show if figure is None or figure in show else [figure, *show]
+    kind = "requirements" if "qualifying" in frame else "scenario"
+    figures = _figures(frame, show, kind)
+    title = f"A sweep over {', '.join(asked.over)}"
+    write_report(page, lambda: report("verdict_pages").swept(frame, list(asked.over), figures, title))
     if as_json:
         rows = _rows(frame.reset_index())
         if indices is None:
@@ -62,14 +71,7 @@ def sweep_command(
         else:
             print_json("sweep-sobol", {"points": rows, "indices": _rows(indices.reset_index())})
         return
-    figure = asked.minimise or asked.maximise
-    show = show or []
-    _show(
-        frame,
-        list(asked.over),
-        show if figure is None or figure in show else [figure, *show],
-        "requirements" if "qualifying" in frame else "scenario",
-    )
+    _show(frame, list(asked.over), figures)
     if figure is not None:
         _show_best(frame, list(asked.over), figure)
     if indices is not None:
@@ -123,13 +125,18 @@ def _missing(value: Any) -> bool:
     return bool(pd.isna(value))
 
 
-def _show(frame: pd.DataFrame, paths: list[str], show: Sequence[str], kind: str) -> None:
+def _figures(frame: pd.DataFrame, show: Sequence[str], kind: str) -> list[str]:
+    """Return the figures that are shown: those asked for, else the usual ones of what is swept."""
     from sunseal.errors import unknown
 
     for name in show:
         if name not in frame:
             raise unknown("figure", name, frame.columns, "of this sweep")
-    columns = [*paths, *(show or [name for name in FIRST[kind] if name in frame])]
+    return list(show) or [name for name in FIRST[kind] if name in frame]
+
+
+def _show(frame: pd.DataFrame, paths: list[str], figures: list[str]) -> None:
+    columns = [*paths, *figures]
     shown = Table("point", *columns, box=None)
     for index, row in frame.head(SHOWN).iterrows():
         shown.add_row(str(index), *(_cell(row[name]) for name in columns))

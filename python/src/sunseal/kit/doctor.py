@@ -170,7 +170,7 @@ def required_missing(findings: Sequence[Finding]) -> list[str]:
 
 def _packages() -> Finding:
     """Say whether pages can be drawn and a place's climate computed: extras of the package bring what does."""
-    missing = [name for name in ("jinja2", "matplotlib", "plotly", "pvlib") if importlib.util.find_spec(name) is None]
+    missing = [name for name in ("jinja2", "matplotlib", "pvlib") if importlib.util.find_spec(name) is None]
     extras = ",".join(sorted({EXTRAS[name] for name in missing}))
     get = f"no {', '.join(missing)}; `pip install 'sunseal[{extras}]'`" if missing else ""
     return Finding(PACKAGES, not missing, "reports and figures, a place's climate", "", "", get)

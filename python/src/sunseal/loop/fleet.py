@@ -24,6 +24,7 @@ import numpy as np
 
 from sunseal import _engine
 from sunseal.answers import writing
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, citing, places
 from sunseal.errors import Stopped, SunsealError, unknown
 from sunseal.harvest import light as harvest
@@ -689,7 +690,7 @@ def summary(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class FleetRun:
+class FleetRun(Shown):
     """A fleet that was played: a row a node."""
 
     fleet: Fleet

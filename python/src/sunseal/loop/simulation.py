@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sunseal import _engine
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, citing, coprocessor, part_files, places, power_sets
 from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
@@ -50,7 +51,7 @@ TOLD = ("functions", "window", "coupons", "load", "first_cut_s", "repeated", "st
 
 
 @dataclass(frozen=True)
-class Played:
+class Played(Shown):
     """A scenario, its light, and what the run left behind."""
 
     scenario: dict[str, Any]

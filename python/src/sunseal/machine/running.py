@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sunseal import _engine
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, coprocessor, power_sets, units
 from sunseal.errors import SunsealError
 from sunseal.machine import abi, instructions, machine, waveforms
@@ -40,7 +41,7 @@ TEXT_BYTES_MAX = 1 << 16
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ended(Shown):
     """Reason for which a run ended, with the exit status that goes with it: what the program asked for by semihosting,
     1 of a loop.
 

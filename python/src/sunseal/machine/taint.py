@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from sunseal.answers.shown import Shown
 from sunseal.answers.verdicts import NOTHING, Finding, Verdict
 from sunseal.errors import Word
 
@@ -91,7 +92,7 @@ class Covered:
 
 
 @dataclass(frozen=True)
-class ConstantTime:
+class ConstantTime(Shown):
     """Verdict of runs: `clean` is given only where secret bytes were read and nothing is left open."""
 
     findings: list[Leak]

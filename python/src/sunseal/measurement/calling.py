@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sunseal._engine import EngineError
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, coprocessor, power_sets
 from sunseal.errors import SunsealError
 from sunseal.machine import abi
@@ -38,7 +39,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Calls:
+class Calls(Shown):
     """Calls of one function, in the order in which they were made."""
 
     program: str

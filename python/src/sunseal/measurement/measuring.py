@@ -15,6 +15,7 @@ from typing import Any
 
 from sunseal import _engine, requests
 from sunseal.answers import writing
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, citing, coprocessor, power_sets
 from sunseal.errors import SunsealError
 from sunseal.machine import images
@@ -31,7 +32,7 @@ CLOCK_GRACE = 0.005
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Shown):
     """One operation at one operating point, in SI base units; the fields are those of `--json`."""
 
     workload: str

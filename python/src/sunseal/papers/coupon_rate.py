@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sunseal import _engine, requests
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, power_sets
 from sunseal.errors import SunsealError, unknown
 from sunseal.loop import simulation
@@ -62,7 +63,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Rates:
+class Rates(Shown):
     """Rates of answers: figure 4 of the paper."""
 
     board: str

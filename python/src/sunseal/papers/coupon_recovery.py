@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from sunseal import requests
+from sunseal.answers.shown import Shown
 from sunseal.catalog import power_sets
 from sunseal.catalog.units import show
 from sunseal.errors import SunsealError
@@ -71,7 +72,7 @@ class Recovery:
 
 
 @dataclass(frozen=True)
-class Recoveries:
+class Recoveries(Shown):
     """Remains of a denial of service, over stores."""
 
     board: str

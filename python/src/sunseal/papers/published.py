@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sunseal import _engine
+from sunseal.answers.shown import Shown
 from sunseal.answers.verdicts import Finding, Verdict, listed
 from sunseal.catalog import boards, citing, part_files, power_sets, si
 from sunseal.catalog.units import show
@@ -86,7 +87,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Shown):
     """Table of a paper, reproduced."""
 
     id: str

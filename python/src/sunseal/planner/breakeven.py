@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import requests
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, citing, places
 from sunseal.catalog.units import show
 from sunseal.errors import SunsealError, unknown
@@ -447,7 +448,7 @@ def _run(pays: Sequence[bool], at: int) -> tuple[int | None, int | None]:
 
 
 @dataclass(frozen=True)
-class BreakEven:
+class BreakEven(Shown):
     """Answer of the command: where coupons begin to pay."""
 
     question: Question = field(repr=False)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sunseal.answers.shown import Shown
 from sunseal.catalog import boards, citing, part_files, places, power_sets, units
 from sunseal.harvest.light import AWAY
 from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, surest, sweep, uncertainty
@@ -51,7 +52,7 @@ class Margin:
 
 
 @dataclass(frozen=True)
-class Configuration:
+class Configuration(Shown):
     """One complete answer. `row` has plain values, SI base units, unit last."""
 
     name: str
@@ -98,7 +99,7 @@ class Configuration:
 
 
 @dataclass(frozen=True)
-class Planned:
+class Planned(Shown):
     """Answer of the command: what was planned."""
 
     requirements: dict[str, Any]

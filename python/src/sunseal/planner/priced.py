@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from sunseal.answers.shown import Shown
 from sunseal.catalog import citing
 from sunseal.measurement.measuring import Measurement
 from sunseal.measurement.switching import Between
@@ -15,7 +16,7 @@ from sunseal.planner.radio import Exchange
 
 
 @dataclass(frozen=True, kw_only=True)
-class Priced:
+class Priced(Shown):
     """An answer about an operation that is done again and again, with what it rests on."""
 
     measured: Measurement | None = field(default=None, repr=False)

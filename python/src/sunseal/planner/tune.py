@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sunseal.answers.shown import Shown
 from sunseal.catalog import citing
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import switching
@@ -58,7 +59,7 @@ class Relaxation:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Tuned(Shown):
     """The answer: frames have the columns of the operations, `memory_bytes`, power's two ends and `sure`."""
 
     objective: str

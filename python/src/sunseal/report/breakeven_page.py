@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from sunseal.catalog.units import show
 from sunseal.planner.breakeven import AXES, BreakEven, Edges, Outcome, rows
-from sunseal.report import charts
+from sunseal.report import charts, plots
 from sunseal.report.page import Page, right, table
 
 
@@ -16,8 +16,8 @@ def chart(found: BreakEven, edges: Edges | None = None) -> charts.Chart:
     x = [p.value for p in edges.points]
     traces = []
     for name, color, of in (
-        (f"{found.question.slots} slots" if axis.name != "slots" else "coupons", "#2a5d9f", "with_coupons"),
-        ("no coupons", "#b5442e", "without"),
+        (f"{found.question.slots} slots" if axis.name != "slots" else "coupons", plots.STORE, "with_coupons"),
+        ("no coupons", plots.BAD, "without"),
     ):
         outcomes: list[Outcome] = [getattr(p, of) for p in edges.points]
         told = [f"{o.in_time:,} of {o.asked:,}; {show(o.thrown_away_j, 'J', 3)} thrown away" for o in outcomes]
@@ -29,6 +29,7 @@ def chart(found: BreakEven, edges: Edges | None = None) -> charts.Chart:
         traces,
         title=f"{found.question.costs.kind} on {found.question.costs.board}",
         x_lines={name: at for name, at in ends.items() if at is not None},
+        caption=edges.sentence,
     )
 
 
@@ -43,7 +44,7 @@ def page(found: BreakEven) -> str:
         table(("", "with coupons", "without"), [(a, right(b), right(c)) for a, b, c in rows(found)]),
     )
     for edges in found.edges:
-        made.section(f"Over the {edges.axis}", f"{edges.sentence}.", made.chart(chart(found, edges)))
+        made.section(f"Over the {edges.axis}", "Played at each mark.", made.chart(chart(found, edges)))
     priced = {"whole": costs.whole, f"made ahead ({costs.kind})": costs.make, "from a coupon": costs.use}
     priced |= {name: c for name, c in (("of that, the guard", costs.guard), ("writing the slot", costs.write)) if c}
     made.section(

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""One description of a picture, drawn by plotly for a page and by matplotlib for a paper. SI base units throughout."""
+"""One description of a picture, drawn by a page or, for a paper, by matplotlib. SI base units throughout."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from sunseal.catalog.units import prefix_of, show
+from sunseal.catalog.units import show
 from sunseal.report import plots
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 Number = float | None
 """None is a gap in a line."""
@@ -28,8 +25,14 @@ MARKS = {
     "x": "x",
     "star": "*",
     "circle-open": "o",
+    "diamond-open": "D",
+    "square-open": "s",
 }
-"""A mark's name in plotly and its letter in matplotlib."""
+"""A mark's name on a page and its letter in matplotlib."""
+
+
+RINGS_MAX = 3
+"""Most rings around a mark, for marks of as many more traces at the same place."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Trace:
     text: Sequence[str] = ()
     """Text that a point shows under the mouse."""
     dash: bool = False
+    dots: bool = False
     faint: bool = False
 
 
@@ -69,34 +73,22 @@ class Axis:
     unit: str = ""
     log: bool = False
     zero: bool = False
+    whole: bool = False
+    """True of counts: ticks stand at whole numbers."""
 
     def text(self, value: float) -> str:
         """Write a value of it."""
         return show(value, self.unit, 3) if self.unit else f"{value:,.6g}"
 
-
-@dataclass(frozen=True)
-class _Scale:
-    """Scale of an axis: the power of ten by which its figures are divided, and what stands behind each."""
-
-    power: int
-    suffix: str
-
-    def of(self, value: Number) -> Any:
-        """Return a figure as it is drawn."""
-        return value if value is None or self.power == 0 else value / 10.0**self.power
-
-
-def _pointed(axis: Axis, value: Number) -> str:
-    """Write a value under the pointer."""
-    if value is None:
-        return ""
-    return show(value, axis.unit) if axis.unit else f"{value:,.6g}"
+    def told(self) -> dict[str, Any]:
+        """Describe it for a page."""
+        steps = [step * 10**decade for decade in range(10) for step in (1, 2, 5)] if self.whole else None
+        return {"title": self.title, "unit": self.unit, "log": self.log, "zero": self.zero, "steps": steps}
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Chart, described once and drawn by plotly or matplotlib."""
+    """Chart, described once, drawn by a page or by matplotlib."""
 
     x: Axis
     y: Axis
@@ -110,89 +102,93 @@ class Chart:
     height: int = 400
     order: Sequence[str] = ()
     """The bars' labels from the top, where the bars themselves are not in order."""
+    caption: str = ""
+    """The finding: what the picture shows, in a sentence."""
 
     @property
     def labels(self) -> list[str]:
         """The bars' labels, from the top."""
         return list(self.order) or list(dict.fromkeys(label for bars in self.bars for label in bars.at))
 
-    def figure(self) -> go.Figure:
-        """Draw it for a page."""
-        import plotly.graph_objects as go
+    def told(self) -> dict[str, Any]:
+        """Describe it for a page, which draws it (templates/draw.js)."""
+        panel = {
+            "y": self.y.told(),
+            "traces": [
+                plots.line(
+                    t.name,
+                    t.x,
+                    t.y,
+                    t.color,
+                    look=t.look,
+                    mark=t.mark,
+                    size=t.size,
+                    text=list(t.text) or None,
+                    dash=t.dash,
+                    dots=t.dots,
+                    faint=t.faint,
+                    rings=rings,
+                )
+                for t, rings in zip(self.traces, self.rings(), strict=True)
+            ],
+            "bars": [
+                {
+                    "name": b.name,
+                    "at": list(b.at),
+                    "length": plots.rounded(b.length),
+                    "color": plots.on_page(b.color),
+                    "start": None if b.start is None else plots.rounded(b.start),
+                    "text": list(b.text) or None,
+                    "ink": plots.ink_on(b.color),
+                }
+                for b in self.bars
+            ],
+            "labels": self.labels,
+            "bands": self.bands,
+            "x_lines": list(self.x_lines.items()),
+            "y_lines": list(self.y_lines.items()),
+        }
+        return {
+            "kind": "chart",
+            "name": self.title or f"{self.y.title or 'bars'} over {self.x.title}",
+            "height": self.height,
+            "x": self.x.told(),
+            "panels": [panel],
+        }
 
-        figure = go.Figure()
-        x, y = self._scale(self.x), self._scale(self.y)
-        for i, (low, high, label) in enumerate((x.of(a), x.of(b), name) for a, b, name in self.bands):
-            if i % 2:
-                figure.add_vrect(x0=low, x1=high, fillcolor="rgba(122,135,148,0.12)", line_width=0, layer="below")
-            figure.add_annotation(x=(low + high) / 2, y=0.01, yref="paper", yanchor="bottom", text=label, **_LABEL)
-        for t in self.traces:
-            figure.add_scatter(
-                x=[x.of(v) for v in t.x],
-                y=[y.of(v) for v in t.y],
-                text=list(t.text) or None,
-                name=t.name,
-                mode=t.look,
-                opacity=0.3 if t.faint else 1,
-                line={"color": t.color, "width": 2, "dash": "dash" if t.dash else "solid"},
-                marker={"symbol": t.mark, "size": t.size, "color": t.color},
-                customdata=[(_pointed(self.x, a), _pointed(self.y, b)) for a, b in zip(t.x, t.y, strict=True)],
-                hovertemplate="%{customdata[0]}, %{customdata[1]}"
-                + ("<br>%{text}" if t.text else "")
-                + f"<extra>{t.name}</extra>",
-            )
-        for b in self.bars:
-            figure.add_bar(
-                y=list(b.at),
-                x=[x.of(v) for v in b.length],
-                base=[x.of(v) for v in b.start] if b.start is not None else None,
-                text=list(b.text) or None,
-                textposition="inside" if b.text else "none",
-                insidetextanchor="middle",
-                constraintext="inside",
-                name=b.name,
-                orientation="h",
-                marker={"color": b.color},
-                customdata=[_pointed(self.x, v) for v in b.length],
-                hovertemplate=f"%{{y}}<br>%{{customdata}}<extra>{b.name}</extra>",
-            )
-        plots.styled(figure)
-        for axis, scale, update, lines in (
-            (self.x, x, figure.update_xaxes, self.x_lines),
-            (self.y, y, figure.update_yaxes, self.y_lines),
-        ):
-            update(title=axis.title, ticksuffix=scale.suffix, automargin=True, separatethousands=True)
-            draw = figure.add_vline if axis is self.x else figure.add_hline
-            for name, value in lines.items():
-                draw(scale.of(value), line={"color": plots.BAD, "dash": "dot", "width": 1.5})
-                # Plotly puts an annotation on a logarithmic axis by its exponent.
-                at = math.log10(value) if axis.log else scale.of(value)
-                place: dict[str, Any] = (
-                    {"x": at, "y": 1, "yref": "paper", "xanchor": "right", "yanchor": "top"}
-                    if axis is self.x
-                    else {"y": at, "x": 1, "xref": "paper", "xanchor": "right", "yanchor": "bottom"}
-                )
-                figure.add_annotation(text=name, **place, **_LABEL)
-            if axis.log:
-                ticks = self._ticks(axis)
-                update(
-                    type="log",
-                    range=self._decades(axis),
-                    tickvals=ticks,
-                    ticktext=[axis.text(v) for v in ticks],
-                    ticksuffix="",
-                )
-            elif axis.zero:
-                update(rangemode="tozero")
-        if self.bars:
-            figure.update_layout(barmode="overlay" if any(b.start for b in self.bars) else "stack", bargap=0.35)
-            figure.update_yaxes(categoryorder="array", categoryarray=self.labels[::-1], ticksuffix="  ")
-        if len(self.traces) + len(self.bars) == 1:
-            figure.update_layout(showlegend=False)
-        top = 16 + 28 * bool(self.title) + 28 * (len(self.traces) + len(self.bars) > 1)
-        return figure.update_layout(
-            title=self.title or None, margin={"r": 20, "t": top}, height=self.height, legend={"traceorder": "normal"}
-        )
+    def _repr_html_(self) -> str:
+        """Show it in a notebook as a page does."""
+        from sunseal.report.pieces import alone
+
+        return alone(self.told(), self.caption or self.title)
+
+    def rings(self) -> list[list[int] | None]:
+        """Count for each mark the traces that have one at the same place before it: twins become rings."""
+        place = self._steps(self.x), self._steps(self.y)
+        taken: dict[tuple[int, int], set[int]] = {}
+        found: list[list[int] | None] = []
+        for i, t in enumerate(self.traces):
+            if t.look != "markers" or t.faint or t.mark == "star" or t.mark.endswith("-open"):
+                found.append(None)
+                continue
+            rings = []
+            for x, y in zip(t.x, t.y, strict=True):
+                there = taken.setdefault((place[0](x), place[1](y)), set())
+                rings.append(0 if x is None or y is None else min(len(there - {i}), RINGS_MAX))
+                there.add(i)
+            found.append(rings if any(rings) else None)
+        return found
+
+    def _steps(self, axis: Axis) -> Callable[[Number], int]:
+        """Return which of a thousand steps of an axis a value lies on: marks on the same hide each other."""
+        along = math.log10 if axis.log else float
+        values = [along(v) for v in self._drawn(axis) if not axis.log or v > 0] or [0.0]
+        low, width = min(values), (max(values) - min(values)) / 1000 or 1.0
+
+        def step(value: Number) -> int:
+            return -1 if value is None or (axis.log and value <= 0) else round((along(value) - low) / width)
+
+        return step
 
     def _drawn(self, axis: Axis) -> list[float]:
         """Return what is drawn along an axis."""
@@ -201,13 +197,6 @@ class Chart:
             values = [v for b in self.bars for v in b.length]
         lines = self.x_lines if axis is self.x else self.y_lines
         return [v for v in (*values, *lines.values()) if v is not None and not math.isnan(v)]
-
-    def _scale(self, axis: Axis) -> _Scale:
-        """Return how a page draws an axis: a linear one with one prefix, as Plotly puts no space before a unit."""
-        if axis.log or not axis.unit:
-            return _Scale(0, "")
-        power, prefix = prefix_of(max((abs(v) for v in self._drawn(axis)), default=0.0) or 1.0)
-        return _Scale(power, f" {prefix}{axis.unit}")
 
     def _decades(self, axis: Axis) -> tuple[float, float]:
         """Return the ends of a logarithmic axis as exponents: what is drawn, and some room."""
@@ -229,32 +218,19 @@ class Chart:
         from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, NullLocator
 
         figure, axes = plt.subplots(figsize=(7.6, max(self.height / 90, 2.6)), layout="constrained")
-        for i, (low, high, label) in enumerate(self.bands):
+        for i, (low, high, _) in enumerate(self.bands):
             if i % 2:
-                axes.axvspan(low, high, color=plots.MUTED, alpha=0.1, linewidth=0)
-            place = {"xycoords": ("data", "axes fraction"), "ha": "center", "fontsize": 7, "color": plots.MUTED}
-            axes.annotate(label, ((low + high) / 2, 0.02), **place)
-        for t in self.traces:
-            axes.plot(
-                [math.nan if v is None else v for v in t.x],
-                [math.nan if v is None else v for v in t.y],
-                color=t.color,
-                linestyle={"markers": ""}.get(t.look, "--" if t.dash else "-"),
-                linewidth=1.4,
-                marker=MARKS[t.mark] if "markers" in t.look else "",
-                markersize=t.size * 0.6,
-                markerfacecolor="none" if t.mark.endswith("-open") else t.color,
-                alpha=0.3 if t.faint else 1,
-                label=t.name,
-            )
+                axes.axvspan(low, high, color=plots.MUTED, alpha=0.14, linewidth=0)
+            if i:
+                axes.axvline(low, color=plots.MUTED, linewidth=0.8, linestyle=(0, (1, 3)), gid="mark-band")
+        for i, (t, rings) in enumerate(zip(self.traces, self.rings(), strict=True)):
+            self._draw_trace(axes, t, rings, f"mark-{i}")
         self._draw_bars(axes)
-        for name, value in self.x_lines.items():
-            axes.axvline(value, color=plots.BAD, linestyle=":", linewidth=1)
-            axes.annotate(name, (value, 1), xycoords=("data", "axes fraction"), ha="right", va="top", **_SMALL)
-        for name, value in self.y_lines.items():
-            axes.axhline(value, color=plots.BAD, linestyle=":", linewidth=1)
-            axes.annotate(name, (1, value), xycoords=("axes fraction", "data"), ha="right", va="bottom", **_SMALL)
-        axes.set(xlabel=self.x.title, ylabel=self.y.title, title=self.title)
+        for value in self.x_lines.values():
+            axes.axvline(value, color=plots.BAD, linestyle=":", linewidth=1.2, gid="mark-line")
+        for value in self.y_lines.values():
+            axes.axhline(value, color=plots.BAD, linestyle=":", linewidth=1.2, gid="mark-line")
+        axes.set(xlabel=self.x.title, ylabel=self.y.title)
         for axis, ticks, name in ((self.x, axes.xaxis, "x"), (self.y, axes.yaxis, "y")):
             if self.bars and axis is self.y:
                 continue
@@ -267,11 +243,39 @@ class Chart:
             else:
                 if axis.unit:
                     ticks.set_major_formatter(EngFormatter(axis.unit))
+                if axis.whole:
+                    ticks.get_major_locator().set_params(integer=True)
                 if axis.zero:
                     getattr(axes, f"set_{name}lim")(**{"left" if name == "x" else "bottom": 0})
         if len(self.traces) + len(self.bars) > 1:
             figure.legend(frameon=False, loc="outside right upper", fontsize=7)
-        plots.finish(plt, figure, [axes], path)
+        plots.name_lines(figure, axes, self.x_lines, self.y_lines, self.bands, self.title)
+        plots.finish(plt, figure, [axes], path, across=not self.bars)
+
+    def _draw_trace(self, axes: Any, t: Trace, rings: Sequence[int] | None, gid: str) -> None:
+        """Draw a line or marks; marks on those of a trace before it as rings around them."""
+        x, y = ([math.nan if v is None else v for v in values] for values in (t.x, t.y))
+        hollow = t.faint or t.mark.endswith("-open")
+        looks = {
+            "color": t.color,
+            "markerfacecolor": "none" if hollow else t.color,
+            "linewidth": 1.4,
+            "gid": gid,
+            "clip_on": False,
+        }
+        line = {"markers": ""}.get(t.look, "--" if t.dash else ":" if t.dots else "-")
+        mark = MARKS[t.mark] if "markers" in t.look else ""
+        if rings is None:
+            edge = 0.5 if t.faint else 1.0
+            axes.plot(
+                x, y, linestyle=line, marker=mark, markersize=t.size * 0.6, markeredgewidth=edge, label=t.name, **looks
+            )
+            return
+        for ring in range(max(rings) + 1):
+            here = [v if r == ring else math.nan for v, r in zip(y, rings, strict=True)]
+            around: dict[str, Any] = {"marker": "o", "markersize": t.size * 0.6 + 3 * ring, "markerfacecolor": "none"}
+            shape = around if ring else {"marker": mark, "markersize": t.size * 0.6}
+            axes.plot(x, here, linestyle="", label=None if ring else t.name, **{**looks, **shape})
 
     def _draw_bars(self, axes: Any) -> None:
         labels = self.labels
@@ -280,16 +284,14 @@ class Chart:
             starts = b.start if b.start is not None else [ends[label] for label in b.at]
             at = [len(labels) - 1 - labels.index(label) for label in b.at]
             drawn = axes.barh(at, b.length, left=starts, height=0.62, color=b.color, label=b.name)
+            for bar in drawn:
+                bar.set_gid("mark-bar")
             if b.text:
-                axes.bar_label(drawn, b.text, label_type="center", fontsize=7, color=plots.INK)
+                axes.bar_label(drawn, b.text, label_type="edge", padding=3, fontsize=7, color=plots.INK)
             for label, length in zip(b.at, b.length, strict=True):
                 ends[label] += length
         if labels:
             axes.set_yticks(range(len(labels)), labels[::-1])
-
-
-_LABEL: dict[str, Any] = {"showarrow": False, "font": {"size": 10, "color": plots.MUTED}}
-_SMALL: dict[str, Any] = {"fontsize": 7, "color": plots.MUTED}
 
 
 # --- Energy over operating points ------------------------------------------------------------
@@ -336,7 +338,24 @@ def curve(points: Sequence[Point], title: str = "", *, over: Literal["clock", "t
             )
         )
     x = Axis("CPU clock", "Hz", zero=True) if over == "clock" else Axis("throughput [operations a second]", zero=True)
-    return Chart(x, Axis("energy per operation", "J", zero=True), traces, title=title, bands=_levels(points, place))
+    return Chart(
+        x,
+        Axis("energy per operation", "J", zero=True),
+        traces,
+        title=title,
+        bands=_levels(points, place),
+        caption=_cheapest(points, title),
+    )
+
+
+def _cheapest(points: Sequence[Point], title: str) -> str:
+    """Say at which voltage and clock an operation takes least."""
+    least = min(points, key=lambda p: p["energy_j"])
+    most = max(p["energy_j"] for p in points)
+    return (
+        f"{title}{': ' * bool(title)}{show(least['energy_j'], 'J', 3)} at {least['vcc_v']:g} V and "
+        f"{least['freq_hz'] / 1e6:g} MHz is least, up to {show(most, 'J', 3)} elsewhere"
+    )
 
 
 def _told(p: Point) -> str:
@@ -388,4 +407,14 @@ def tornado(swings: Iterable[Swing], answer: float, axis: Axis, title: str = "")
         x_lines={"": answer},
         title=title,
         height=150 + 34 * len(names),
+        caption=_widest(ordered, axis),
     )
+
+
+def _widest(ordered: Sequence[Swing], axis: Axis) -> str:
+    """Say which assumption moves an answer most, and between which values."""
+    if not ordered or ordered[0].outcome_low == ordered[0].outcome_high:
+        return "None of these assumptions moves the answer"
+    first = ordered[0]
+    low, high = (axis.text(float(f"{end:.3g}")) for end in sorted((first.outcome_low, first.outcome_high)))
+    return f"Most depends on this: {first.assumption}; it moves the {axis.title} from {low} to {high}"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 POINTS_MAX = 1500
 """Most points of a cloud that are drawn; the front and the chosen point always are."""
+FILLED = [mark for mark in MARKS if mark not in ("star", "x") and not mark.endswith("-open")]
 SPREAD = 0.2
 """Share by which an assumption is moved for a tornado where its source gives no bounds."""
 ENERGY = Axis("energy per operation", "J", log=True)
@@ -61,16 +62,28 @@ def _dots(name: str, rows: pd.DataFrame, color: str, mark: str = "circle", **loo
     )
 
 
+FRONTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    (plots.INK, "circle-open", {}),
+    (plots.MUTED, "square-open", {"dash": True}),
+    (plots.INK, "diamond-open", {"dots": True}),
+    (plots.MUTED, "circle-open", {"dots": True}),
+    (plots.INK, "square-open", {"dash": True}),
+)
+"""Colour, mark and stroke of the fronts of one security level each."""
+
+
 def points(frame: pd.DataFrame, front: pd.DataFrame, chosen: Mapping[str, Any] | None) -> list[Trace]:
     """Draw qualifying points by workload, cheapest first, the front by security level, and the chosen point."""
     groups = [(str(name), rows) for name, rows in frame.groupby("workload")]
     groups.sort(key=lambda g: float(g[1].energy_j.min()))
-    marks, many = list(MARKS), len(plots.LINES)
+    marks, many = FILLED, len(plots.LINES)
     traces = [
-        _dots(name, rows, plots.LINES[i % many], marks[i // many % len(marks)]) for i, (name, rows) in enumerate(groups)
+        _dots(name, rows, plots.LINES[i % many], marks[(i + i // many) % len(marks)])
+        for i, (name, rows) in enumerate(groups)
     ]
-    for bits, rows in front.groupby("security_bits"):
-        line = _dots(f"front, {bits} bits", rows.sort_values("time_s"), plots.MUTED, "circle-open", size=10)
+    for i, (bits, rows) in enumerate(front.groupby("security_bits")):
+        color, mark, way = FRONTS[i % len(FRONTS)]
+        line = _dots(f"front, {bits} bits", rows.sort_values("time_s"), color, mark, size=10, **way)
         traces.append(replace(line, look="lines+markers"))
     if chosen is not None:
         star = _dots("chosen", pd.DataFrame([chosen]), plots.BAD, "star", size=16)
@@ -92,6 +105,11 @@ def front(tuned: Tuned) -> Chart:
         x_lines=lines.get("latency", {}),
         y_lines=lines.get("energy", {}),
         height=560,
+        caption=""
+        if best is None
+        else f"{best['workload']} on {place(best)} is "
+        + ("the best that qualifies" if tuned.best is not None else "nearest to qualifying")
+        + f": {show(best['energy_j'], 'J', 3)} in {show(best['time_s'], 's', 3)}",
     )
 
 
@@ -124,6 +142,7 @@ def mane(row: Mapping[str, Any], **bounds: float) -> Chart:
     return replace(
         drawn,
         traces=[*drawn.traces, chosen],
+        caption=f"{show(at['energy_j'], 'J', 3)} at {1 / at['time_s']:.3g} operations a second; {drawn.caption}",
         x_lines=lines.get("latency", {}),
         y_lines=lines.get("energy", {}),
         height=440,
@@ -179,6 +198,8 @@ def store(sized: Sized) -> Chart:
         Axis("voltage before it begins", "V", zero=True),
         [*lines, at],
         y_lines={f"highest, {q.v_max_v:g} V": q.v_max_v, f"cut-off, {q.cutoff_v:g} V": q.cutoff_v},
+        caption=f"This store must stand at {sized.capacitor_above_cutoff_v:.3g} V before it begins; no less than "
+        f"{show(sized.capacitance_f, 'F', 3)} would do",
     )
 
 
@@ -250,6 +271,8 @@ def survival(sized: Sized) -> Chart | None:
             Trace("operations done", LIGHT, [100 * y["done_share"] for y in years], plots.STORE, dash=True),
             Trace("light thrown away", LIGHT, [100 * y["curtailed_j"] / y["panel_j"] for y in years], plots.SUN),
         ],
+        caption=f"In the light asked, {years[LIGHT.index(1.0)]['survived_share']:.1%} of the days are survived; in a "
+        f"tenth of it, {years[0]['survived_share']:.1%}",
     )
 
 
@@ -290,12 +313,16 @@ def hours_text(hours: float) -> str:
 def hours(found: Lifetime) -> Chart:
     """Draw how long the battery lasts as asked and with one thing changed."""
     answers = what_if(found)
-    labels = [f"{name}: {hours_text(a.lifetime_h)}" for name, a in answers.items()]
+    texts = [hours_text(a.lifetime_h) for a in answers.values()]
+    lived = [a.lifetime_h for a in answers.values()]
+    name, best = max(answers.items(), key=lambda kv: kv[1].lifetime_h)
     return Chart(
         Axis("lifetime [h]", zero=True),
         Axis(""),
-        bars=[Bars("lifetime", labels, [a.lifetime_h for a in answers.values()], plots.STORE)],
-        height=150 + 34 * len(labels),
+        bars=[Bars("lifetime", list(answers), lived, plots.STORE, text=texts)],
+        height=150 + 34 * len(texts),
+        caption=f"As asked the battery lasts {texts[0]}"
+        + (f"; {name}, {hours_text(best.lifetime_h)}" if name != "as asked" else "; nothing tried here lasts longer"),
     )
 
 
@@ -320,7 +347,7 @@ def battery(found: Lifetime) -> Chart:
         )
         for values, share in zip(parts.values(), shares, strict=True):
             values.append(share)
-    colors = (plots.NODE, plots.SUN, plots.STORE, plots.BAD, plots.LINES[4], plots.LINES[5], plots.GRID)
+    colors = (plots.NODE, plots.SUN, plots.STORE, plots.BAD, plots.GOOD, plots.GREY, plots.INK)
     return Chart(
         Axis("the battery's energy", "J", zero=True),
         Axis(""),
@@ -330,7 +357,15 @@ def battery(found: Lifetime) -> Chart:
             if max(values) > 0
         ],
         height=170 + 34 * len(answers),
+        caption=f"As asked, {_most(parts)} takes most of the battery",
     )
+
+
+def _most(parts: Mapping[str, list[float]]) -> str:
+    """Name the largest part of the first bar, with its share."""
+    total = sum(values[0] for values in parts.values()) or 1.0
+    name = max(parts, key=lambda n: parts[n][0])
+    return f"what is called {name} ({parts[name][0] / total:.0%})"
 
 
 def life_swings(found: Lifetime) -> Chart:
@@ -373,9 +408,9 @@ def planned(plan: Planned) -> Chart:
     every = plan.candidates[near & (brings > BRINGS_LEAST * min(1.0, brings[near].max()))]
     traces = [_offers("does not qualify", every[~every.qualifies.astype(bool)], plots.MUTED, size=4, faint=True)]
     good = every[every.qualifies.astype(bool)]
-    marks, many = list(MARKS), len(plots.LINES)
+    marks, many = FILLED, len(plots.LINES)
     for i, (name, rows) in enumerate(good.groupby("workload")):
-        traces.append(_offers(str(name), rows, plots.LINES[i % many], mark=marks[i // many % len(marks)]))
+        traces.append(_offers(str(name), rows, plots.LINES[i % many], mark=marks[(i + i // many) % len(marks)]))
     if not good.empty:
         ordered = good.sort_values(["cost", "energy_margin"], ascending=[True, False])
         safest = ordered[ordered.energy_margin > ordered.energy_margin.cummax().shift(fill_value=-np.inf)]
@@ -388,6 +423,8 @@ def planned(plan: Planned) -> Chart:
         [t for t in traces if t.x],
         y_lines={"the edge of failing": 1.0},
         height=520,
+        caption=f"{len(good):,} of {len(plan.candidates):,} candidates qualify"
+        + ("" if good.empty else f"; the cheapest brings {1 + ordered.energy_margin.iloc[0]:.3g} times what it needs"),
     )
 
 
@@ -427,10 +464,19 @@ def survivors(run: FleetRun) -> Chart:
     names = [f"{100 * a:g} to {100 * b:g} %" for a, b in itertools.pairwise(edges)] + ["all"]
     counts = [int(((share >= a) & (share < b)).sum()) for a, b in itertools.pairwise(edges)] + [int((share >= 1).sum())]
     return Chart(
-        Axis("nodes", zero=True),
+        Axis("nodes", zero=True, whole=True),
         Axis("days survived"),
-        bars=[Bars("nodes", names[::-1], [float(c) for c in counts[::-1]], plots.STORE)],
+        bars=[
+            Bars(
+                "nodes",
+                names[::-1],
+                [float(c) for c in counts[::-1]],
+                plots.STORE,
+                text=[f"{c:,}" for c in counts[::-1]],
+            )
+        ],
         height=330,
+        caption=f"{counts[-1]:,} of {len(share):,} nodes survived all their days",
     )
 
 
@@ -445,7 +491,14 @@ def lights(run: FleetRun) -> Chart:
         name = f"every {duration(float(str(period_s)))}"
         color = plots.LINES[i % len(plots.LINES)]
         traces.append(Trace(name, thin.light.tolist(), survived, color, "markers", text=text, size=5))
-    return Chart(Axis("light, times the climate's"), Axis("days survived [%]", zero=True), traces, height=420)
+    shares = run.rows.survived_share
+    return Chart(
+        Axis("light, times the climate's"),
+        Axis("days survived [%]", zero=True),
+        traces,
+        height=420,
+        caption=f"The median node survives {shares.median():.1%} of its days, the worst {shares.min():.1%}",
+    )
 
 
 def main(answer: Tuned | Sized | Lifetime) -> Chart:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sunseal.report import charts
+from sunseal.report import charts, plots
 from sunseal.report.page import Page, table
 from sunseal.secure.attacking import Guessed
 from sunseal.secure.leakage import KINDS, Leakage, Phase
 
-COLORS = {"whole": "#b5442e", "production": "#d98f1f", "coupon": "#2a5d9f"}
-TEST_COLORS = {"key": "#b5442e", "message": "#2a5d9f"}
+COLORS = {"whole": plots.BAD, "production": plots.SUN, "coupon": plots.STORE}
+TEST_COLORS = {"key": plots.BAD, "message": plots.STORE}
 POINTS = 600
 """Points of a line over cycles: each is the greatest of its stretch."""
 
@@ -31,6 +31,9 @@ def chart(found: Leakage) -> charts.Chart:
         charts.Axis("share of what is guessed that is right", zero=True),
         lines,
         title=f"{KINDS[found.kind]} on {found.board}",
+        caption="; ".join(
+            f"{line.name}: {line.y[-1] or 0.0:.0%} right after {line.x[-1]:,.0f} traces" for line in lines if line.x
+        ),
     )
 
 
@@ -49,6 +52,9 @@ def over_cycles(phase: Phase) -> charts.Chart:
         lines,
         y_lines={"by chance": phase.tests[0].threshold},
         height=320,
+        caption="; ".join(
+            f"{test.of}: |t| up to {np.abs(test.t).max():.3g}, by chance {test.threshold:.3g}" for test in phase.tests
+        ),
     )
 
 
@@ -68,10 +74,12 @@ def over_traces(phase: Phase) -> charts.Chart:
         charts.Axis("correlation", zero=True),
         [
             charts.Trace("the right guess", counts, [p[1] for p in part.curve], COLORS[phase.name], look="lines"),
-            charts.Trace("the best other one", counts, [p[2] for p in part.curve], "#7a8794", look="lines", dash=True),
+            charts.Trace("the best other one", counts, [p[2] for p in part.curve], plots.GREY, look="lines", dash=True),
         ],
         title=part.name,
         height=320,
+        caption=f"{part.name}: "
+        + ("not found" if part.disclosed_at is None else f"found after {part.disclosed_at:,} traces"),
     )
 
 

@@ -3,46 +3,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from sunseal.catalog import citing
 from sunseal.catalog.units import show
 from sunseal.report import plots
 from sunseal.report.charts import Chart
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-COLOURS = {"ink": plots.INK, "grid": plots.GRID, "font": plots.FONT}
-
-
-@cache
-def _templates() -> Environment:
-    """Return the templates beside this file; whatever is not `Markup` is escaped in them."""
-    loader = FileSystemLoader(Path(__file__).parent / "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
-
-@cache
-def _parts() -> Any:
-    return _templates().get_template("parts.html").module
-
-
-def part(macro: str, *told: Any) -> Markup:
-    """Write one of the pieces of templates/parts.html."""
-    return Markup(str(getattr(_parts(), macro)(*told)).strip())  # the template has escaped it
-
-
-CONFIG = {"displayModeBar": False, "responsive": True}
-
+from sunseal.report.pieces import figure, part, whole
 
 Cell = str | int | float | Markup
 
@@ -71,19 +42,15 @@ class Page:
         """Add a section of finished parts under a heading and a sentence."""
         self.sections.append(Section(f"s{len(self.sections) + 1}", title, text, parts))
 
-    def figure(self, figure: go.Figure, height: int) -> Markup:
-        """Embed an interactive picture; where the page is narrow it scrolls."""
+    def picture(self, told: Mapping[str, Any], caption: str = "") -> Markup:
+        """Embed a picture that the page draws, over the sentence that says what it shows."""
         self.figures += 1
-        figure.update_layout(height=height)
         key = f"figure-{self.figures}"
-        told = json.loads(figure.to_json())
-        # `</` would end the script that it stands in.
-        called = json.dumps([key, told["data"], told["layout"], CONFIG]).replace("</", "<\\/")
-        return part("figure", key, height, Markup(called))  # JSON in a script
+        return figure(key, told, caption)
 
     def chart(self, chart: Chart) -> Markup:
         """Embed a chart in the page."""
-        return self.figure(chart.figure(), chart.height)
+        return self.picture(chart.told(), chart.caption or chart.title)
 
     def pair(self, *charts: Chart) -> Markup:
         """Embed charts two by two."""
@@ -104,10 +71,13 @@ class Page:
 
     def render(self) -> str:
         """Write the whole file."""
-        from plotly.offline import get_plotlyjs
+        return str(whole("page.html", page=self))
 
-        template = _templates().get_template("page.html")
-        return template.render(page=self, plotly=Markup(get_plotlyjs()), **COLOURS)  # Plotly's own script
+
+def flame(folded: Mapping[str, float], unit: str, caption: str) -> Markup:
+    """Embed a flame graph, once as wide as a desk has it and once as a phone does."""
+    drawn = (Markup(plots.flame_graph(folded, unit, caption, width=w, headed=False)) for w in (1072, 330))
+    return part("flame", *drawn, caption)  # it has escaped its own texts
 
 
 def _documents(file: str, sources: Sequence[citing.Source]) -> Markup:

@@ -19,7 +19,8 @@ from sunseal.planner.lifetime import Lifetime
 from sunseal.planner.size import DECISIONS, Sized
 from sunseal.planner.tune import QUANTITIES, Tuned
 from sunseal.report import drawings
-from sunseal.report.page import Cell, Page, part, right, table
+from sunseal.report.page import Cell, Page, right, table
+from sunseal.report.pieces import part
 
 if TYPE_CHECKING:
     from sunseal.loop.fleet import FleetRun

@@ -1,25 +1,54 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Pictures: for the report by plotly, as files by matplotlib, flame graphs as plain SVG."""
+"""Pictures: told to a page, which draws them; as files by matplotlib; flame graphs as plain SVG."""
 
 from __future__ import annotations
 
 import html
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sunseal.catalog.units import prefix_of, show
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from sunseal.catalog.units import show
 
 INK, MUTED, GRID = "#1f2933", "#616e7c", "#d8dde3"
-# Told apart by people with any colour vision (after Okabe and Ito), on light and on dark ground.
-SUN, STORE, NODE, GOOD, BAD = "#d99000", "#2f7fc1", "#a367b5", "#0b9b76", "#d5542f"
-LINES = (STORE, GOOD, SUN, BAD, NODE, "#7a8794")
+# Told apart by people with any colour vision (Machado 2009), and at least 3:1 on light and on dark ground.
+SUN, STORE, NODE, GOOD, BAD, GREY = "#bf7703", "#2b6fdc", "#995db1", "#0aa070", "#c23f38", "#74808c"
+LINES = (STORE, GOOD, SUN, BAD, NODE, GREY)
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+
+# --- Told to a page --------------------------------------------------------------------------
+
+
+def rounded(values: Sequence[float | None], digits: int = 6) -> list[float | None]:
+    """Shorten figures to what a picture can show; infinite ones and those that are none become gaps."""
+    return [float(f"{v:.{digits}g}") if v is not None and math.isfinite(v) else None for v in values]
+
+
+def on_page(color: str) -> str:
+    """Return a colour as a page has it: ink and muted ink are others on dark ground."""
+    return {INK: "var(--ink)", MUTED: "var(--muted)", GRID: GREY}.get(color, color)
+
+
+def ink_on(color: str) -> str:
+    """Return black or white, whichever is read better on a colour."""
+    if not color.startswith("#"):
+        return "#ffffff"
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    luminance = sum(c * weight for c, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
+    return "#000000" if luminance > 0.18 else "#ffffff"
+
+
+def line(
+    name: str, x: Sequence[float | None], y: Sequence[float | None], color: str, look: str = "lines", **looks: Any
+) -> dict[str, Any]:
+    """Tell a page of a line or of marks; times keep ten digits."""
+    told = {"name": name, "x": rounded(x, 10), "y": rounded(y), "color": on_page(color), "look": look}
+    return told | {key: value for key, value in looks.items() if value}
+
 
 # --- The day ---------------------------------------------------------------------------------
 
@@ -92,132 +121,68 @@ def _above_floor(power_w: Sequence[float]) -> list[float]:
     return [max(p, POWER_FLOOR_W) for p in power_w]
 
 
-def _draw_lanes(figure: go.Figure, day: Day, lanes: list[tuple[str, Sequence[float], int]]) -> None:
-    """Draw a row of marks for each kind of event."""
-    for kind, hours, count in lanes:
-        symbol, _, color = MARKS[kind]
-        dense = len(hours) > DENSE
-        figure.add_scatter(
-            row=2,
-            col=1,
-            x=list(hours),
-            y=[f"{kind} ({count:,})"] * len(hours),
-            mode="markers",
-            marker={
-                "symbol": "line-ns-open" if dense else symbol,
-                "color": color,
-                "size": 8,
-                "line": {"width": 1, "color": color} if dense else {},
-            },
-            showlegend=False,
-            hovertemplate=f"%{{x:.4f}} {day.unit}<extra>{kind}</extra>",
-        )
+def _lanes_told(day: Day) -> list[dict[str, Any]]:
+    """Tell a page of a row of marks for each kind of event, the first at the top."""
+    return [
+        {
+            "name": f"{kind} ({count:,})",
+            "x": rounded(hours, 10),
+            "mark": "tick" if len(hours) > DENSE else MARKS[kind][0],
+            "color": on_page(MARKS[kind][2]),
+        }
+        for kind, hours, count in reversed(_lanes(day))
+    ]
 
 
-def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
-    """Storage voltage over the day, below it what happened, and the power of source and node."""
-    from plotly.subplots import make_subplots
-
-    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, row_heights=[0.5, 0.2, 0.3], vertical_spacing=0.05)
-    for values, fill in zip(day.between_v, (None, "tonexty"), strict=True):
-        if len(values):
-            figure.add_scatter(
-                row=1,
-                col=1,
-                x=day.hour,
-                y=values,
-                mode="lines",
-                line={"width": 0},
-                fill=fill,
-                fillcolor="rgba(47,127,193,0.2)",
-                hoverinfo="skip",
-                showlegend=False,
-            )
-    figure.add_scatter(
-        row=1,
-        col=1,
-        x=day.hour,
-        y=day.storage_v,
-        name="storage voltage",
-        mode="lines",
-        line={"color": STORE, "width": 2},
-        hovertemplate=f"%{{x:.3f}} {day.unit}, %{{y:.3f}} V<extra>storage</extra>",
-    )
-    for i, (begin, end) in enumerate(day.off):
-        figure.add_vrect(
-            x0=begin,
-            x1=end,
-            row=1,
-            col=1,
-            fillcolor="rgba(213,84,47,0.14)",
-            line_width=0,
-            layer="below",
-            annotation={"text": "no supply", "font": {"size": 11, "color": MUTED}} if i == 0 else None,
-        )
-    for name, volts in day.thresholds_v.items():
-        figure.add_hline(
-            y=volts,
-            row=1,
-            col=1,
-            line={"color": MUTED, "width": 1, "dash": "dot"},
-            annotation={"text": f"{name} {volts:.2f} V", "font": {"size": 11, "color": MUTED}},
-            annotation_position="bottom right",
-        )
-    lanes = _lanes(day)
-    _draw_lanes(figure, day, lanes)
-    for name, watts, color in ((day.source, day.panel_w, SUN), ("node", day.node_w, NODE)):
-        figure.add_scatter(
-            row=3,
-            col=1,
-            x=day.power_hour,
-            y=_above_floor(watts),
-            name=f"{name}, mean power",
-            mode="lines",
-            line={"color": color, "width": 1.5},
-            customdata=[show(v, "W", 3) for v in watts],
-            hovertemplate=f"%{{x:.2f}} {day.unit}, %{{customdata}}<extra>{name}</extra>",
-        )
+def day_picture(day: Day, height: int = 680, *, zoom: bool = False) -> dict[str, Any]:
+    """Tell a page of the storage voltage over the day, of what happened, and of the power of source and node."""
     begin, end = day.span
     shown = [begin, end + (end - begin) * 0.005]
-    # With a slider the reader zooms, and fixed ticks would be gone.
-    figure.update_xaxes(range=shown, dtick=None if slider else _tick(day), zeroline=False)
-    figure.update_xaxes(title=day.time_title, row=3, col=1)
-    if slider:
-        figure.update_xaxes(rangeslider={"visible": True, "thickness": 0.08, "range": shown}, row=3, col=1)
-    figure.update_yaxes(title="storage [V]", range=[0, max(day.storage_v, default=1.0) * 1.1], row=1, col=1)
-    figure.update_yaxes(row=2, col=1, type="category", automargin=True, range=[-0.6, len(lanes) - 0.4])
-    decades = [-7, math.log10(max([*day.panel_w, *day.node_w, 1e-3])) + 0.2]
-    figure.update_yaxes(title="power [W]", type="log", range=decades, exponentformat="SI", dtick=2, row=3, col=1)
-    styled(figure)
-    return figure.update_layout(margin={"l": 64, "r": 24, "t": 40})
+    low, high = day.between_v
+    store = [line("storage voltage", day.hour, day.storage_v, STORE)]
+    if len(low):
+        store.insert(0, line("", day.hour, high, STORE, below=rounded(low), quiet=True))
+    powers = ((day.source, day.panel_w, SUN), ("node", day.node_w, NODE))
+    most_w = 1.6 * max([*day.panel_w, *day.node_w, 1e-3])
+    lanes = _lanes_told(day)
+    return {
+        "kind": "chart",
+        "name": f"storage voltage, events and power of {day.source} and node",
+        "height": height,
+        "zoom": zoom,
+        "x": {"title": day.time_title, "range": shown, "steps": TIME_STEPS.get(day.unit), "after": f" {day.unit}"},
+        "panels": [
+            {
+                "share": 0.6,
+                "y": {"title": "storage", "unit": "V", "range": [0, max([*day.storage_v, 1e-3], default=1.0) * 1.1]},
+                "traces": store,
+                "shades": day.off,
+                "y_lines": [(f"{name} {volts:.2f} V", volts) for name, volts in day.thresholds_v.items()],
+            },
+            *([{"lanes": lanes}] if lanes else []),
+            {
+                "share": 0.4,
+                "y": {"title": "mean power", "unit": "W", "log": True, "range": [POWER_FLOOR_W, most_w]},
+                "traces": [
+                    line(name, day.power_hour, _above_floor(watts), color, width=1.5) for name, watts, color in powers
+                ],
+            },
+        ],
+    }
 
 
-def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
-    """Storage voltage and power of a short stretch, step by step, coloured by what the node was at."""
-    from plotly.subplots import make_subplots
+TIME_STEPS = {
+    "h": (0.25, 0.5, 1, 2, 3, 6, 12, 24, 48),
+    "min": (1, 2, 5, 10, 15, 30, 60),
+    "d": (1, 2, 5, 10, 20, 30, 60),
+}
+"""Steps between ticks of a time axis that people count in, by its unit."""
 
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.5, 0.5], vertical_spacing=0.05)
-    time_s, state = window["time_s"], window["state"]
-    power, prefix = prefix_of(max(window["load_w"], default=0.0) or 1.0)
-    load = [w / 10.0**power for w in window["load_w"]]
-    figure.add_scatter(
-        row=1,
-        col=1,
-        x=time_s,
-        y=window["vcap_v"],
-        name="storage voltage",
-        mode="lines",
-        line={"color": STORE, "width": 2},
-    )
-    figure.add_scatter(
-        row=2,
-        col=1,
-        x=time_s,
-        y=load,
-        name="power of the node",
-        mode="lines",
-        line={"color": MUTED, "width": 1, "shape": "hv"},
-    )
+
+def window_picture(window: Mapping[str, Any], beside: str = "s", height: int = 560) -> dict[str, Any]:
+    """Tell a page of a short stretch: storage voltage and power step by step, coloured by what the node was at."""
+    time_s, state, load_w = window["time_s"], window["state"], window["load_w"]
+    traces = [line("power of the node", time_s, load_w, MUTED, step=True, width=1)]
     for name, color in STATES.items():
         # A stretch of a state from its step to the next, a gap else.
         x: list[float | None] = []
@@ -225,23 +190,27 @@ def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
         for i in range(len(time_s) - 1):
             if state[i] == name:
                 x += [time_s[i], time_s[i + 1], None]
-                y += [load[i]] * 2 + [None]
+                y += [load_w[i]] * 2 + [None]
         if x:
-            figure.add_scatter(
-                row=2,
-                col=1,
-                x=x,
-                y=y,
-                name=name,
-                mode="lines",
-                line={"color": color, "width": 3},
-                hovertemplate=f"%{{x:.7g}} {beside}, %{{y:.4g}} {prefix}W<extra>{name}</extra>",
-            )
-    styled(figure)
-    figure.update_yaxes(title="storage [V]", row=1, col=1)
-    figure.update_yaxes(title="power", ticksuffix=f" {prefix}W", row=2, col=1)
-    figure.update_xaxes(title="seconds of the run", rangeslider={"visible": True, "thickness": 0.08}, row=2, col=1)
-    return figure.update_layout(margin={"l": 64, "r": 24, "t": 40})
+            traces.append(line(name, x, y, color, width=3))
+    return {
+        "kind": "chart",
+        "name": "storage voltage and power, step by step",
+        "height": height,
+        "zoom": True,
+        "x": {
+            "title": f"{beside} of the run" if beside != "s" else "seconds of the run",
+            "tight": True,
+            "after": f" {beside}",
+        },
+        "panels": [
+            {
+                "y": {"title": "storage", "unit": "V"},
+                "traces": [line("storage voltage", time_s, window["vcap_v"], STORE)],
+            },
+            {"y": {"title": "power", "unit": "W"}, "traces": traces},
+        ],
+    }
 
 
 STATES = {"off": BAD, "sleep": STORE, "compute": GOOD, "radio": SUN}
@@ -260,33 +229,17 @@ def day_file(day: Day, path: Path, title: str = "One simulated day of the harves
     figure, (store, lane, power, uses) = plt.subplots(
         4, 1, figsize=(9.6, 7.2), layout="constrained", height_ratios=[0.46, 0.2, 0.28, 0.12]
     )
-    store.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8 if len(day.hour) <= TIMES_MAX else 0.9)
+    width = 1.8 if len(day.hour) <= TIMES_MAX else 0.9
+    store.plot(day.hour, day.storage_v, color=STORE, linewidth=width, gid="mark-store")
     span = day.span[1] - day.span[0]
+    outages: list[tuple[float, float, str]] = []
     for i, (begin, end) in enumerate(day.off):
-        store.axvspan(begin, end, color=BAD, alpha=0.14, linewidth=0)
+        store.axvspan(begin, end, color=BAD, alpha=0.18, linewidth=0)
         if i > 0 and end - begin < 0.08 * span:
             continue  # its words would lie over others
-        store.annotate(
-            "no supply",
-            ((begin + end) / 2, 0.97),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            va="top",
-            fontsize=8,
-            color=MUTED,
-        )
-    for name, volts in day.thresholds_v.items():
-        store.axhline(volts, color=MUTED, linewidth=0.9, linestyle=":")
-        store.annotate(
-            f"{name} {volts:.2f} V",
-            (1, volts),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 3 if volts == max(day.thresholds_v.values()) else -9),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8,
-            color=MUTED,
-        )
+        outages.append((begin, end, "no supply"))
+    for volts in day.thresholds_v.values():
+        store.axhline(volts, color=MUTED, linewidth=0.9, linestyle=":", gid="mark-line")
     store.set_ylabel("storage [V]")
     store.set_ylim(0, max(day.storage_v, default=1.0) * 1.1)
     lanes = _lanes(day)
@@ -298,42 +251,45 @@ def day_file(day: Day, path: Path, title: str = "One simulated day of the harves
             lane.scatter(hours, [y] * len(hours), marker=symbol, s=22, color=color, zorder=3, clip_on=False)
     lane.set_yticks(range(len(lanes)), [f"{kind} ({count:,})" for kind, _, count in lanes])
     lane.set_ylim(-0.6, len(lanes) - 0.4)
-    power.plot(day.power_hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label=day.source)
-    power.plot(day.power_hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node")
+    for name, watts, color in ((day.source, day.panel_w, SUN), ("node", day.node_w, NODE)):
+        power.plot(day.power_hour, _above_floor(watts), color=color, linewidth=1.4, label=name, gid="mark-power")
     power.set(yscale="log", ylabel="power [W]", xlabel=day.time_title)
     power.set_ylim(POWER_FLOOR_W, 2 * max([*day.panel_w, *day.node_w, 1e-3]))
-    power.legend(frameon=False, fontsize=9, loc="upper left")
+    power.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))
     begin, end = day.span
     for axes in (store, lane, power):
         axes.set_xlim(begin, end)
         axes.xaxis.set_major_locator(_multiples(_tick(day)))
         axes.tick_params(labelbottom=axes is power)
-    _uses_bar(uses, day.uses_j)
+    _uses_bar(figure, uses, day.uses_j)
+    name_lines(figure, store, {}, {f"{name} {volts:.2f} V": volts for name, volts in day.thresholds_v.items()}, outages)
     uses.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     finish(plt, figure, [store, lane, power], path)
 
 
-def _uses_bar(axes: Any, uses_j: Mapping[str, float]) -> None:
-    """Draw where the joules went as one bar, each part as wide as its share."""
+def _uses_bar(figure: Any, axes: Any, uses_j: Mapping[str, float]) -> None:
+    """Draw where the joules went as one bar, each part as wide as its share and named where it has room."""
     at, total = 0.0, sum(uses_j.values()) or 1.0
-    for name, joules in _main_uses(uses_j):
-        axes.barh(0, joules, left=at, height=0.8, color=_use_color(name), edgecolor="#ffffff", linewidth=1.5)
-        share = joules / total
-        if share > 0.03:
-            words = SHORT.get(name, name)
-            axes.annotate(
-                f"{words}\n{show(joules, 'J', 3)}",
-                (at + joules / 2, 0),
-                ha="center",
-                va="center",
-                fontsize=7,
-                color="#ffffff",
-                rotation=0 if share > 0.08 else 90,
-            )
-        at += joules
     axes.set(xlim=(0, total), yticks=[], xlabel="where the joules went [J]")
     axes.spines["left"].set_visible(False)
+    named = []
+    for name, joules in _main_uses(uses_j):
+        color = _use_color(name)
+        axes.barh(0, joules, left=at, height=0.8, color=color, edgecolor="#ffffff", linewidth=1.5)[0].set_gid(
+            "mark-use"
+        )
+        words = f"{SHORT.get(name, name)}\n{show(joules, 'J', 3)}"
+        place = {"ha": "center", "va": "center", "fontsize": 7, "color": ink_on(color)}
+        named.append((axes.annotate(words, (at + joules / 2, 0), **place), joules))
+        at += joules
+    figure.draw_without_rendering()
+    for text, joules in named:
+        room = axes.transData.transform((joules, 0))[0] - axes.transData.transform((0, 0))[0] - 4
+        if text.get_window_extent().width > room:
+            text.set_rotation(90)
+        if text.get_window_extent().width > room or text.get_window_extent().height > axes.bbox.height:
+            text.remove()
 
 
 SHORT = {
@@ -357,41 +313,18 @@ def _multiples(step: float) -> Any:
 # --- Where the joules went -------------------------------------------------------------------
 
 
-def ledger_figure(incoming: Mapping[str, float], outgoing: Mapping[str, float]) -> go.Figure:
-    """Draw sources on the left, uses and losses on the right, in joules."""
-    import plotly.graph_objects as go
-
-    left = [(k, v) for k, v in incoming.items() if v > 0]
-    right = _main_uses(outgoing)
-    labels = (
-        [f"{k} · {show(v, 'J', 3)}" for k, v in left]
-        + ["harvester and storage"]
-        + [f"{k} · {show(v, 'J', 3)}" for k, v in right]
-    )
-    hub = len(left)
-    figure = go.Figure(
-        go.Sankey(
-            arrangement="snap",
-            node={
-                "label": labels,
-                "pad": 22,
-                "thickness": 14,
-                "color": [SUN] * len(left) + [STORE] + [_use_color(k) for k, _ in right],
-                "line": {"width": 0},
-                "hovertemplate": "%{label}<extra></extra>",
-            },
-            link={
-                "source": list(range(hub)) + [hub] * len(right),
-                "target": [hub] * hub + list(range(hub + 1, hub + 1 + len(right))),
-                "value": [v for _, v in left] + [v for _, v in right],
-                "color": ["rgba(217,144,0,0.30)"] * hub + ["rgba(47,127,193,0.24)"] * len(right),
-                "hovertemplate": "%{value:.4g} J<extra></extra>",
-            },
-            textfont={"size": 13, "color": INK, "shadow": "none"},
-        )
-    )
-    styled(figure)
-    return figure.update_layout(margin={"t": 16, "b": 16, "l": 8, "r": 8})
+def ledger_picture(incoming: Mapping[str, float], outgoing: Mapping[str, float], height: int = 420) -> dict[str, Any]:
+    """Tell a page of sources on the left, uses and losses on the right, in joules."""
+    return {
+        "kind": "flows",
+        "name": "where the energy came from and where it went",
+        "height": height,
+        "unit": "J",
+        "hub": "harvester and storage",
+        "color": STORE,
+        "sources": [(name, value, SUN) for name, value in incoming.items() if value > 0],
+        "uses": [(name, value, on_page(_use_color(name))) for name, value in _main_uses(outgoing)],
+    }
 
 
 def _main_uses(outgoing: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -426,27 +359,22 @@ class _Frame:
 
 
 FAMILIES = (
-    (("sha", "hash", "hmac", "drbg", "nonce", "key_state"), "#74a892"),
-    (("mspabi", "memcpy", "memset"), "#b9a3c7"),
-    (("point", "ec_", "ecc", "curve", "ladder", "comb", "scalar", "jac", "pick", "add_"), "#6d9dc5"),
-    (("mul", "sqr", "mac", "mpy"), "#e0a100"),
-    (("fp_", "field", "reduce", "mod", "inv"), "#ecc769"),
+    (("sha", "hash", "hmac", "drbg", "nonce", "key_state"), GOOD, "hashing and the nonce"),
+    (("mspabi", "memcpy", "memset"), NODE, "run-time helpers"),
+    (("point", "ec_", "ecc", "curve", "ladder", "comb", "scalar", "jac", "pick", "add_"), STORE, "points and scalars"),
+    (("mul", "sqr", "mac", "mpy"), SUN, "multiplying and squaring"),
+    (("fp_", "field", "reduce", "mod", "inv"), BAD, "reduction and inversion"),
 )
+"""Words in a function's name, the colour of those that have one, and what they do."""
+OTHERS = (GREY, "all else")
+WIDE, SLIM = frozenset("mwMWGOQ@%…"), frozenset("ijltfrI.,:;|' ()")
+ROW_PX, SIDE_PX = 19, 12
 
 
-def flame_graph(
-    folded: Mapping[str, float],
-    unit: str,
-    title: str,
-    before: Mapping[str, float] | None = None,
-    width: int = 1100,
-) -> str:
-    """Draw folded stacks (`main;sign;mul` to weight) as an SVG without scripts.
-
-    With `before`, colour says what grew (red) and what shrank (blue) against those weights.
-    """
+def _tree(folded: Mapping[str, float], before: Mapping[str, float]) -> _Frame:
+    """Put folded stacks together."""
     root = _Frame("all")
-    for weights, old in ((folded, False), (before or {}, True)):
+    for weights, old in ((folded, False), (before, True)):
         for stack, value in weights.items():
             at = root
             for name in ["", *stack.split(";")]:
@@ -456,53 +384,112 @@ def flame_graph(
                     at.before += value
                 else:
                     at.value += value
+    return root
+
+
+def flame_graph(
+    folded: Mapping[str, float],
+    unit: str,
+    title: str,
+    before: Mapping[str, float] | None = None,
+    width: int = 1100,
+    *,
+    headed: bool = True,
+) -> str:
+    """Draw folded stacks (`main;sign;mul` to weight) as an SVG without scripts; each frame's title tells its weight.
+
+    With `before`, colour says what grew (red) and what shrank (blue) against those weights.
+    """
+    root = _tree(folded, before or {})
     if root.value <= 0:
         raise ValueError("a flame graph needs a weight above zero")
-    row, pad, top = 19, 12, 52
-    least = root.value / (width - 2 * pad) * 0.4
-    cells: list[str] = []
+    room = width - 2 * SIDE_PX
+    least = root.value / room * 0.4
 
     def depth(frame: _Frame) -> int:
         return 1 + max((depth(c) for c in frame.children.values() if c.value > least), default=0)
 
-    levels = depth(root)
-    height = top + levels * row + 34
+    note = f"The whole width is {_weight(root.value, unit)}"
+    if before is not None:
+        note += f" (before: {_weight(root.before, unit)})"
+    words: list[tuple[str, float, str, int]] = (
+        [(line, 16, "ink", 600) for line in textwrap.wrap(title, int(room / 9.5))] if headed else []
+    )
+    words += [
+        (line, 11.5, "muted", 400) for line in textwrap.wrap(f"{note}; a call stands on its caller.", int(room / 6))
+    ]
+    head, y = "", 8.0
+    for text, size, tone, weight in words:
+        y += size + 5
+        head += (
+            f'<text class="{tone}" x="{SIDE_PX}" y="{y:g}" fill="{INK if tone == "ink" else MUTED}" '
+            f'font-size="{size}" font-weight="{weight}">{html.escape(text)}</text>'
+        )
+    keys, top = _flame_key(root, before is not None, room, y + 10)
+    height = top + depth(root) * ROW_PX + 12
+    cells: list[str] = []
 
     def place(frame: _Frame, x: float, level: int) -> None:
-        w = frame.value / root.value * (width - 2 * pad)
-        y = height - 28 - (level + 1) * row
-        share = frame.value / root.value
-        tip = f"{frame.name}: {_weight(frame.value, unit)} ({share:.2%})"
-        if before is not None:
-            tip += f", before {_weight(frame.before, unit)}"
-        cells.append(
-            f'<g><title>{html.escape(tip)}</title><rect x="{x:.2f}" y="{y}" width="{max(w - 0.6, 0.3):.2f}" '
-            f'height="{row - 1}" rx="1.5" fill="{_fill(frame, root, before is not None)}"/>'
-        )
-        room = int((w - 8) / 6.7)
-        if room >= 3:
-            short = frame.name.removeprefix("sunseal_")
-            text = short if len(short) <= room else short[: room - 1] + "…"
-            cells.append(f'<text x="{x + 4:.2f}" y="{y + 13}">{html.escape(text)}</text>')
-        cells.append("</g>")
+        w = frame.value / root.value * room
+        cells.append(_cell(frame, root, unit, (x, height - 8 - (level + 1) * ROW_PX, w), diff=before is not None))
         for child in sorted(frame.children.values(), key=lambda c: (-c.value, c.name)):
             if child.value > least:
                 place(child, x, level + 1)
-            x += child.value / root.value * (width - 2 * pad)
+            x += child.value / root.value * room
 
-    place(root, pad, 0)
-    note = f"whole width: {_weight(root.value, unit)}"
-    if before is not None:
-        note += f", before {_weight(root.before, unit)}; red grew, blue shrank"
+    place(root, SIDE_PX, 0)
     return (
-        f'<svg class="flame" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="100%" '
+        f'<svg class="flame" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:g}" width="100%" '
         f'role="img" aria-label="{html.escape(title)}" font-family="{html.escape(FONT)}" font-size="11.5" fill="{INK}">'
-        f'<rect class="ground" width="{width}" height="{height}" fill="#ffffff"/>'
-        f'<text class="ink" x="{pad}" y="24" font-size="16" font-weight="600">{html.escape(title)}</text>'
-        f'<text class="muted" x="{pad}" y="{height - 9}" fill="{MUTED}">{html.escape(note)}</text>'
-        + "".join(cells)
-        + "</svg>\n"
+        "<style>.flame g:hover rect { stroke: currentColor; stroke-width: 1.5 }</style>"
+        f'<rect class="ground" width="{width}" height="{height:g}" fill="#ffffff"/>{head}{keys}{"".join(cells)}</svg>\n'
     )
+
+
+def _width_px(text: str) -> float:
+    """Return the width of a flame graph's label in DejaVu Sans, the widest of the fonts it may be drawn with."""
+    return sum(11.6 if c in WIDE else 5.0 if c in SLIM else 7.6 for c in text)
+
+
+def _cell(frame: _Frame, root: _Frame, unit: str, box: tuple[float, float, float], *, diff: bool) -> str:
+    """Draw a frame, with its name where it has room and its weight where that has, too."""
+    (x, y, w), share = box, frame.value / root.value
+    tip = f"{frame.name}: {_weight(frame.value, unit)} ({share:.2%})"
+    if diff:
+        tip += f", before {_weight(frame.before, unit)}"
+    color = _fill(frame, root, diff)
+    drawn = (
+        f'<g><title>{html.escape(tip)}</title><rect class="mark" data-name="{html.escape(frame.name)}" x="{x:.2f}" '
+        f'y="{y:g}" width="{max(w - 0.6, 0.3):.2f}" height="{ROW_PX - 1}" rx="1.5" fill="{color}"/>'
+    )
+    short = frame.name.removeprefix("sunseal_")
+    cut = [f"{short[:n]}…" for n in range(len(short) - 1, 1, -1)]
+    fits = (t for t in (f"{short} {_weight(frame.value, unit)}", short, *cut) if _width_px(t) <= w - 8)
+    text = next(fits, None)
+    if text is None:
+        return drawn + "</g>"
+    return f'{drawn}<text x="{x + 4:.2f}" y="{y + 13:g}" fill="{ink_on(color)}">{html.escape(text)}</text></g>'
+
+
+def _flame_key(root: _Frame, diff: bool, room: float, y: float) -> tuple[str, float]:
+    """Draw what the colours mean, of those that are there; return it and where it ends."""
+
+    def colors(frame: _Frame) -> set[str]:
+        return {_fill(frame, root, diff)}.union(*(colors(c) for c in frame.children.values()))
+
+    there = colors(root)
+    told = [(color, name) for *_, color, name in (*FAMILIES, OTHERS) if color in there]
+    if diff:
+        told = [(BAD, "grew"), (STORE, "shrank"), (GREY, "as before")]
+    x, drawn = float(SIDE_PX), ""
+    for color, name in told:
+        width = 18 + _width_px(name)
+        if x > SIDE_PX and x + width > SIDE_PX + room:
+            x, y = float(SIDE_PX), y + 18
+        drawn += f'<rect class="mark key" x="{x:.1f}" y="{y:g}" width="12" height="12" rx="2" fill="{color}"/>'
+        drawn += f'<text class="ink" x="{x + 17:.1f}" y="{y + 10:g}">{html.escape(name)}</text>'
+        x += width + 12
+    return drawn, y + 22
 
 
 def _weight(value: float, unit: str) -> str:
@@ -513,32 +500,13 @@ def _fill(frame: _Frame, root: _Frame, diff: bool) -> str:
     if diff:
         change = (frame.value - frame.before) / root.value
         strength = min(1.0, math.sqrt(abs(change)) * 3)
-        base, far = (244, 244, 244), ((200, 60, 45) if change > 0 else (45, 105, 170))
-        return "#" + "".join(f"{round(b + (f - b) * strength):02x}" for b, f in zip(base, far, strict=True))
+        ends = ([int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in (GREY, BAD if change > 0 else STORE))
+        return "#" + "".join(f"{round(b + (f - b) * strength):02x}" for b, f in zip(*ends, strict=True))
     lower = frame.name.lower()
-    for words, color in FAMILIES:
-        if any(word in lower for word in words):
-            return color
-    return "#d3d9df"
+    return next((color for words, color, _ in FAMILIES if any(word in lower for word in words)), OTHERS[0])
 
 
 # --- Shared ----------------------------------------------------------------------------------
-
-
-def styled(figure: go.Figure) -> go.Figure:
-    """Give a figure the house's fonts, grid and margins."""
-    figure.update_layout(
-        font={"family": FONT, "size": 13, "color": INK},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        margin={"l": 64, "r": 64, "t": 64, "b": 56},
-        hoverlabel={"font": {"family": FONT}},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        title={"x": 0, "xref": "paper", "font": {"size": 15}, "y": 0.97},
-    )
-    figure.update_xaxes(gridcolor=GRID, linecolor=MUTED, ticks="outside", tickcolor=MUTED, title_font_size=13)
-    figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, title_font_size=13)
-    return figure
 
 
 def pyplot() -> Any:
@@ -557,10 +525,55 @@ PAGE_IN = 7.16
 """Width of both columns of an IEEE journal, in inches (IEEE Author Center, Resolution and Size)."""
 
 
-def finish(plt: Any, figure: Any, all_axes: Sequence[Any], path: Path) -> None:
+POINTS_PER_ROW = 10
+"""Height of a row of small labels, in points."""
+
+
+def name_lines(
+    figure: Any,
+    axes: Any,
+    x_lines: Mapping[str, float],
+    y_lines: Mapping[str, float],
+    bands: Sequence[tuple[float, float, str]] = (),
+    title: str = "",
+) -> None:
+    """Name lines and bands outside the axes, where no data is: above them in rows, and on the right, spread."""
+    small = {"fontsize": 7, "color": MUTED, "textcoords": "offset points", "annotation_clip": False}
+    pixels = figure.dpi / 72
+    right = [
+        (name, axes.annotate(name, (1, v), xycoords=("axes fraction", "data"), xytext=(4, 0), va="center", **small), v)
+        for name, v in y_lines.items()
+        if name
+    ]
+    above = [
+        axes.annotate(name, (v, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), ha="center", **small)
+        for name, v in (*((name, (low + high) / 2) for low, high, name in bands), *x_lines.items())
+        if name
+    ]
+    figure.draw_without_rendering()
+    rows: list[list[tuple[float, float]]] = []
+    frame = figure.bbox
+    for text in above:
+        box = text.get_window_extent()
+        shift = max(0.0, frame.x0 + 2 - box.x0) - max(0.0, box.x1 + 2 - frame.x1)
+        ends = box.x0 + shift, box.x1 + shift
+        row = next((i for i, r in enumerate(rows) if all(ends[0] > b + 6 or ends[1] < a - 6 for a, b in r)), len(rows))
+        if row == len(rows):
+            rows.append([])
+        rows[row].append(ends)
+        text.set_position((shift / pixels, 3 + POINTS_PER_ROW * row))
+    placed = sorted(((axes.transData.transform((0, v))[1] / pixels, text) for _, text, v in right), key=lambda p: p[0])
+    last = -math.inf
+    for at, text in placed:
+        last = max(at, last + POINTS_PER_ROW)
+        text.set_position((4, last - at))
+    axes.set_title(title, pad=6 + POINTS_PER_ROW * len(rows))
+
+
+def finish(plt: Any, figure: Any, all_axes: Sequence[Any], path: Path, *, across: bool = True) -> None:
     """Give all axes the house's looks and write the file."""
     for axes in all_axes:
-        axes.grid(color=GRID)
+        axes.grid(color=GRID, axis="both" if across else "x")
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(colors=MUTED)

@@ -18,7 +18,8 @@ from sunseal.papers import cells, evidence, published
 from sunseal.papers.published import Reproduction, Row
 from sunseal.report import plots
 from sunseal.report.charts import Axis, Bars, Chart, Trace, curve
-from sunseal.report.page import Cell, Page, part, right, table
+from sunseal.report.page import Cell, Page, right, table
+from sunseal.report.pieces import part
 
 STYLE = {
     published.BEATEN: ("good", plots.GOOD),
@@ -124,7 +125,21 @@ def ratios(rows: Sequence[Row]) -> Chart:
             names = [label for label, _ in told]
             bars.append(Bars(verdict, names, [ratio - 1 for _, ratio in told], color, start=[1.0] * len(told)))
     height = 110 + 24 * len(labels)
-    return Chart(Axis("ours over published"), Axis(""), bars=bars, order=labels, x_lines={"": 1.0}, height=height)
+    return Chart(
+        Axis("ours over published"),
+        Axis(""),
+        bars=bars,
+        order=labels,
+        x_lines={"": 1.0},
+        height=height,
+        caption=_near(rows),
+    )
+
+
+def _near(rows: Sequence[Row]) -> str:
+    """Say how many figures of ours lie within a tenth of the published."""
+    near = sum(row.ratio is not None and abs(row.ratio - 1) <= 0.1 for row in rows)
+    return f"{near:,} of {len(rows):,} figures of ours are within 10 % of what is printed"
 
 
 def scatter(rows: Sequence[Row]) -> Chart:
@@ -142,6 +157,7 @@ def scatter(rows: Sequence[Row]) -> Chart:
         traces,
         y_lines={"the same": 1.0},
         height=440,
+        caption=_near(rows),
     )
 
 
@@ -162,7 +178,14 @@ def values(rows: Sequence[Row]) -> Chart:
         if pairs
     ]
     axis = Axis("", unit, zero=True) if unit in ("J", "s", "W", "V", "Hz") else Axis(unit or "number", zero=True)
-    return Chart(axis, Axis(""), bars=bars, order=told, height=110 + 24 * len(told))
+    return Chart(
+        axis,
+        Axis(""),
+        bars=bars,
+        order=told,
+        height=110 + 24 * len(told),
+        caption=_near(both) if (both := _compared(rows)) else "",
+    )
 
 
 def _curves(r: Reproduction) -> Chart:

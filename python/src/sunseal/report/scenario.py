@@ -17,7 +17,8 @@ from sunseal.loop.simulation import LOSSES
 from sunseal.measurement import measuring
 from sunseal.report import charts, plots
 from sunseal.report.closing import of_coupons
-from sunseal.report.page import Cell, Page, energy_table, part, right, table
+from sunseal.report.page import Cell, Page, energy_table, flame, right, table
+from sunseal.report.pieces import part
 
 if TYPE_CHECKING:
     from sunseal.loop.served import Served
@@ -188,7 +189,7 @@ def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
 
 def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day:
     day = day_of(played, served)
-    zoom = " Zoom with the slider, or by dragging." if served is None else ""
+    zoom = " Drag over it to zoom; the keys +, -, 0 and the arrows do the same." if served is None else ""
     if played.record["events_cut"] or played.record["computations_cut"]:
         zoom += " So much happened that the list of it ends before the run."
     page.section(
@@ -196,9 +197,26 @@ def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day
         f"Storage voltage, what happened, and the power of {day.source} and node, each point a mean over "
         f"{duration(_drawn(played.record) * _width_s(played.record))}. Shaded: the node had no "
         f"supply. The figures behind it stand in series.csv.{zoom}",
-        page.figure(plots.day_figure(day, slider=served is None), 680),
+        page.picture(plots.day_picture(day, zoom=served is None), _day_found(day)),
     )
     return day
+
+
+def _day_found(day: plots.Day) -> str:
+    """Say what the picture of a run shows: how far the store went down, and whether the supply held."""
+    low = min(v for v in (*day.between_v[0], *day.storage_v))
+    off = sum(end - begin for begin, end in day.off)
+    held = f"the node was without supply for {off:.3g} {day.unit}" if off else "the supply held throughout"
+    return f"The store went from {low:.2f} V to {max((*day.between_v[1], *day.storage_v)):.2f} V; {held}"
+
+
+def _ledger_found(incoming: Mapping[str, float], outgoing: Mapping[str, float]) -> str:
+    """Say what the picture of the flows shows: how much came, and where most of it went."""
+    total = sum(incoming.values())
+    if total <= 0:
+        return "No energy was moved"
+    name, most = max(outgoing.items(), key=lambda kv: kv[1])
+    return f"Of {show(total, 'J', 3)}, {most / total:.0%} went here: {name}"
 
 
 def _window_section(page: Page, window: Mapping[str, Any] | None) -> None:
@@ -209,7 +227,7 @@ def _window_section(page: Page, window: Mapping[str, Any] | None) -> None:
         "A closer look",
         f"From {window['from_s']:.9g} s to {window['to_s']:.9g} s of the run, in the engine's own steps: every change "
         f"of state, and each brown-out to the cycle.{cut}",
-        page.figure(plots.window_figure(window), 560),
+        page.picture(plots.window_picture(window)),
     )
 
 
@@ -249,7 +267,16 @@ def stacks(rows: Sequence[Mapping[str, Any]], components: Sequence[str]) -> char
             if any(c in sums[name] for name in order)
         ],
         height=160 + 26 * len(order),
+        caption=_most_found(sums),
     )
+
+
+def _most_found(sums: Mapping[str, Mapping[str, float]]) -> str:
+    """Say which function takes most of the energy."""
+    whole = {name: sum(by.values()) for name, by in sums.items()}
+    total = sum(whole.values())
+    name = max(whole, key=lambda n: whole[n], default="")
+    return f"{name} takes {whole[name] / total:.0%} of {show(total, 'J', 3)}" if total > 0 else ""
 
 
 def _stacks_section(page: Page, record: Mapping[str, Any]) -> None:
@@ -330,6 +357,17 @@ def balance_chart(found: Mapping[str, Mapping[str, float]]) -> charts.Chart:
         charts.Axis(""),
         bars=[charts.Bars(name, labels, values, color) for name, (color, values) in bars.items()],
         height=300,
+        caption=_balance_found(found),
+    )
+
+
+def _balance_found(found: Mapping[str, Mapping[str, float]]) -> str:
+    """Say how much of the light came while there was too much of it."""
+    light_j = sum(j["light_j"] for j in found.values())
+    if light_j <= 0:
+        return "No light came: all work was the store's"
+    return (
+        f"{found['surplus']['light_j'] / light_j:.0%} of the light came while there was more of it than the node took"
     )
 
 
@@ -401,7 +439,7 @@ def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> N
         f"In - out - lost - change of the store comes to {balance:.1e} of the energy moved; below 1e-6 it counts "
         f"as closed. The node's own joules are its counted states and events, priced by {played.record['power_set']}; "
         f"the closed loop delivered the same to {abs(played.record['energy']['loop_over_ledger_rel']):.1e}.{note}",
-        page.figure(plots.ledger_figure(incoming, outgoing), 420),
+        page.picture(plots.ledger_picture(incoming, outgoing), _ledger_found(incoming, outgoing)),
         part(
             "halves",
             [
@@ -501,11 +539,9 @@ def _signature_section(page: Page, played: Played, suite: str) -> str:
     page.section(
         "Where the energy of one signature goes",
         f"{m.cycles:,} cycles, {show(m.time_s, 's')}, {show(m.energy_j, 'J')} between the trigger marks at the node's "
-        f"clock and voltage, by {m.power_set}. Width is energy; a call stands on its caller. All cycles here run from "
-        "flash at one clock, so a function's share of the cycles is its share of the joules. Green: hashing and the "
-        "nonce; blue: points and scalars; orange: multiplication and squaring; yellow: reduction and inversion; "
-        "violet: run-time helpers.",
-        part("wide", Markup(svg)),  # it has escaped its own texts
+        f"clock and voltage, by {m.power_set}. All cycles here run from "
+        "flash at one clock, so a function's share of the cycles is its share of the joules.",
+        flame(folded, "J", title),
     )
     return svg
 

@@ -102,6 +102,7 @@ def trace_file(seen: Envelope, measured: Energy, title: str, path: Path) -> None
     height, power_unit = _scale(max(seen.most, default=0.0) or 1.0, "W")
     _draw(axes, seen, length, height)
     top = max(seen.most) * height
+    named: list[tuple[float, float, str]] = []
     for number, window in enumerate(measured.windows, 1):
         begin, end = window.begin_s * length, (window.begin_s + window.time_s) * length
         axes.axvspan(begin, end, color=plots.SUN, alpha=0.18, linewidth=0)
@@ -109,33 +110,16 @@ def trace_file(seen: Envelope, measured: Energy, title: str, path: Path) -> None
             axes.axvline(begin, color=plots.SUN, linewidth=0.8)
             axes.axvline(end, color=plots.SUN, linewidth=0.8)
         if len(measured.windows) <= LABELS_MAX:
-            # Two rows of labels: neighbours do not meet.
-            axes.annotate(
-                f"{number}: {show(window.energy_j, 'J', 3)}",
-                ((begin + end) / 2, top * (1.12 if number % 2 else 1.04)),
-                ha="center",
-                va="bottom",
-                fontsize=8,
-                color=plots.INK,
-                annotation_clip=False,
-            )
+            named.append((begin, end, f"{number}: {show(window.energy_j, 'J', 3)}"))
+    idle = {}
     if measured.idle_w is not None:
-        axes.axhline(measured.idle_w * height, color=plots.MUTED, linewidth=0.9, linestyle=":")
-        axes.annotate(
-            f"idle {show(measured.idle_w, 'W', 3)}",
-            (1.0, measured.idle_w * height),
-            xytext=(-4, 12),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=8,
-            color=plots.MUTED,
-        )
-    axes.set(xlabel=f"time [{time_unit}]", ylabel=f"power [{power_unit}]", title=title)
+        axes.axhline(measured.idle_w * height, color=plots.MUTED, linewidth=0.9, linestyle=":", gid="mark-idle")
+        idle[f"idle {show(measured.idle_w, 'W', 3)}"] = measured.idle_w * height
+    axes.set(xlabel=f"time [{time_unit}]", ylabel=f"power [{power_unit}]")
     axes.set_xlim(seen.begin_s[0] * length, seen.end_s * length)
     low = min(0.0, min(seen.least) * height)
-    axes.set_ylim(low, top * (1.22 if len(measured.windows) <= LABELS_MAX else 1.06))
+    axes.set_ylim(low, top * 1.06)
+    plots.name_lines(figure, axes, {}, idle, named, title)
     plots.finish(plt, figure, [axes], path)
 
 
@@ -153,7 +137,13 @@ def _draw(axes: Any, seen: Envelope, length: float, height: float) -> None:
             lw=0,
         )
     axes.plot(
-        edges, np.append(mean, mean[-1]), drawstyle="steps-post", color=plots.STORE, linewidth=1.0, label="measured"
+        edges,
+        np.append(mean, mean[-1]),
+        drawstyle="steps-post",
+        color=plots.STORE,
+        linewidth=1.0,
+        label="measured",
+        gid="mark-measured",
     )
 
 
@@ -180,6 +170,7 @@ def comparison_file(seen: Envelope, compared: Comparison, begin_s: float, title:
         color=plots.BAD,
         linewidth=1.8,
         label="simulated",
+        gid="mark-simulated",
     )
     axes.axvspan(0, simulated.time_s * length, color=plots.SUN, alpha=0.14, linewidth=0)
     axes.set(xlabel=f"time from the trigger's edge [{time_unit}]", ylabel=f"power [{power_unit}]", title=title)

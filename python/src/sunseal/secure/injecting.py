@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import requests
+from sunseal.answers.shown import Shown
 from sunseal.answers.verdicts import Finding, Verdict
 from sunseal.errors import SunsealError, UndecidedError
 from sunseal.machine.machine import Machine
@@ -67,7 +68,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Injection:
+class Injection(Shown):
     """Outcome of all cuts."""
 
     program: str
@@ -132,7 +133,7 @@ class Injection:
 
 
 @dataclass(frozen=True)
-class Hazard:
+class Hazard(Shown):
     """Non-volatile bytes that are read and then written before a commit."""
 
     address: int

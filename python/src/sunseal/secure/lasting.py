@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import _engine, requests
+from sunseal.answers.shown import Shown
 from sunseal.answers.verdicts import Verdict, listed
 from sunseal.catalog import power_sets
 from sunseal.errors import FindingsError, SunsealError
@@ -21,7 +22,7 @@ from sunseal.secure.cutting import Campaign, Left, Run, program_name
 
 
 @dataclass(frozen=True)
-class Least:
+class Least(Shown):
     """The shortest lives that always get on, and the capacitor that bears them."""
 
     program: str

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from sunseal import requests
+from sunseal.answers.shown import Shown
 from sunseal.answers.verdicts import Finding, Verdict
 from sunseal.catalog import boards, citing
 from sunseal.errors import Stopped, SunsealError, unknown
@@ -372,7 +373,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Leakage:
+class Leakage(Shown):
     """Secrets that traces of an operation give away, with coupons and without."""
 
     kind: str

@@ -15,6 +15,7 @@ from typing import Any
 
 from sunseal import requests
 from sunseal._engine import EngineError
+from sunseal.answers.shown import Shown
 from sunseal.answers.verdicts import Verdict
 from sunseal.catalog import power_sets
 from sunseal.errors import SunsealError
@@ -60,7 +61,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(Shown):
     """Analysis of a run, or of several: what did not depend on its runtime input."""
 
     function: str

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import requests
+from sunseal.answers.shown import Shown
 from sunseal.answers.verdicts import Finding, Verdict
 from sunseal.catalog import boards, citing
 from sunseal.errors import SunsealError, unknown
@@ -148,7 +149,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Randomness:
+class Randomness(Shown):
     """Sources and generators of a board, or recordings, as NIST's estimators see them."""
 
     board: str | None
