@@ -520,8 +520,7 @@ impl<C: Chip> Engine<C> {
     fn run_to_cut_kept(&mut self, until: &Until) -> Stop {
         // To go back to from beyond the cut. A copy holds all memory, so one serves for instructions that touch
         // nothing else: they are run again.
-        let mut kept = None;
-        let mut singly = false;
+        let (mut kept, mut singly) = (None, false);
         loop {
             let (now, done) = (self.now(), self.chip.cycles());
             let gone_by = |now: Picos, cycles: Cycles| {
