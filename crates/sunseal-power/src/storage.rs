@@ -183,6 +183,9 @@ impl Storage {
         tolerance: f64,
         stop: impl Fn(f64) -> bool,
     ) -> (f64, Flow) {
+        if power_w == 0.0 {
+            return self.decays(v_v, dt_s, stop);
+        }
         let mut y = [v_v, 0.0, 0.0];
         let (held_j, gains_w) =
             (self.energy_j(v_v), self.slope(By::Energy, self.energy_j(v_v), power_w)[0]);
@@ -217,6 +220,23 @@ impl Storage {
             h = h_now * (0.9 * bad.max(1e-10).powf(-0.2)).clamp(1.0, 8.0);
         }
         (dt_s, Flow { v_v: y[0], leak_j: y[1], esr_j: y[2] })
+    }
+
+    /// Without a power only the leakage empties the capacitance, which has a closed form.
+    fn decays(&self, v_v: f64, dt_s: f64, stop: impl Fn(f64) -> bool) -> (f64, Flow) {
+        let tau_s = self.leak_ohm * self.capacitance_f;
+        let after = |gone_s: f64, end_v: f64| {
+            let leak_j = self.energy_j(v_v) * -(-2.0 * gone_s / tau_s).exp_m1();
+            (gone_s, Flow { v_v: end_v, leak_j, esr_j: 0.0 })
+        };
+        let end_v = v_v * (-dt_s / tau_s).exp();
+        if dt_s <= 0.0 || !stop(end_v) {
+            return after(dt_s.max(0.0), end_v);
+        }
+        let at_v = |share: f64| v_v + share * (end_v - v_v);
+        let there_v = at_v(first(1.0, |share| stop(at_v(share))));
+        let gone_s = if there_v < v_v { tau_s * (v_v / there_v).ln() } else { 0.0 };
+        after(gone_s.min(dt_s), there_v)
     }
 
     /// Time from a voltage to the first behind it at which `stop` holds, and what was lost on the way: the voltage alone
@@ -283,6 +303,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn in_the_dark_the_closed_form_ends_where_the_next_to_no_power_does(
+            s in storages(), v_v in 0.0f64..4.0, share in 0.0f64..2.0, there in 0.2f64..1.2,
+        ) {
+            let dt_s = share * s.leak_ohm * s.capacitance_f;
+            let stop = |v: f64| v <= there * v_v && v_v > 0.0 && there < 1.0;
+            let (dark_s, dark) = s.flow(v_v, 0.0, dt_s, stop);
+            let (dim_s, dim) = s.flow(v_v, 1e-22, dt_s, stop);
+            prop_assert!((dark_s - dim_s).abs() <= 1e-8 * dt_s, "{dark_s} {dim_s}");
+            prop_assert!((dark.v_v - dim.v_v).abs() < 1e-8, "{dark:?} {dim:?}");
+            let off_j = dark.leak_j - (s.energy_j(v_v) - s.energy_j(dark.v_v));
+            prop_assert!(off_j.abs() <= 1e-9 * s.energy_j(v_v), "{dark:?}");
+        }
+
         #[test]
         fn steps_of_the_energy_end_where_short_ones_of_the_voltage_do(
             s in storages(), v_v in 0.5f64..4.0, power_w in -0.02f64..0.02, share in 0.01f64..0.6,
