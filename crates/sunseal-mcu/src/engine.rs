@@ -174,6 +174,8 @@ pub(crate) enum Ran {
 /// Longer than any instruction, interrupt entry and wait for memory together: so far in front of a cut the
 /// run goes instruction by instruction.
 const NEAR_CYCLES: Cycles = 160;
+/// So far in front of a cut the run goes on in one stretch; an instruction that is longer makes it go back.
+const CLOSE_CYCLES: Cycles = 12;
 
 /// Where [`Engine::remains`] starts again, later than any run.
 const START_PS: u128 = 1 << 80;
@@ -518,7 +520,7 @@ impl<C: Chip> Engine<C> {
     fn run_to_cut_kept(&mut self, until: &Until) -> Stop {
         // To go back to from beyond the cut. A copy holds all memory, so one serves for instructions that touch
         // nothing else: they are run again.
-        let mut kept = None;
+        let (mut kept, mut singly) = (None, false);
         loop {
             let (now, done) = (self.now(), self.chip.cycles());
             let gone_by = |now: Picos, cycles: Cycles| {
@@ -554,9 +556,17 @@ impl<C: Chip> Engine<C> {
                 self.saved(chip)
             });
             let mut writes = Writes::default();
-            let step = Until { cycles: Some(done + 1), ..until.clone() };
+            let close = moment.saturating_sub(CLOSE_CYCLES);
+            let stretch = !asleep && !singly && done + 1 < close;
+            let to = if stretch { close } else { done + 1 };
+            let step = Until { cycles: Some(to), ..until.clone() };
             let stop = self.run(&step, &mut Pointed::new(&mut writes));
             if gone_by(self.now(), self.chip.cycles()) {
+                if stretch {
+                    self.restore(back).expect("the engine's own snapshot");
+                    (kept, singly) = (None, true);
+                    continue;
+                }
                 if asleep && until.time.is_none() {
                     // Woken up: asleep there are no cycles to cut in, so it falls behind the interrupt's entry.
                     self.chip.forget_near();

@@ -119,6 +119,8 @@ const AWAKE_STEP_S: f64 = 0.25;
 const NEAR_S: f64 = 1e-3;
 /// So many cycles in front of the crossing, code is taken to stay in the memory that it runs from.
 const LAST_CYCLES: f64 = 256.0;
+/// Stretches of light that an output which is off goes through before anybody may stop the run.
+const OFF_STRETCHES: u32 = 64;
 /// Horizon within which the crossing is looked for.
 const LOOK_S: f64 = 10e-3;
 
@@ -495,7 +497,7 @@ impl Node {
         let mut finished = true;
         let mut told_s = f64::NEG_INFINITY;
         self.price_events()?;
-        while self.time_s() < self.scenario.duration_s * (1.0 - 1e-13) {
+        while !self.is_over(self.time_s()) {
             self.steps += 1;
             if self.supply.is_on() {
                 self.step_on()?
@@ -540,15 +542,24 @@ impl Node {
 
     /// Light now, and until when it stays.
     fn light_now(&self) -> (Light, f64) {
+        self.light_at(self.time_s())
+    }
+
+    fn light_at(&self, time_s: f64) -> (Light, f64) {
         let offset = self.scenario.start_s;
-        let (light, until_s) = self.harvest.light(offset + self.time_s());
+        let (light, until_s) = self.harvest.light(offset + time_s);
         (light, until_s - offset)
     }
 
+    /// True at the end of what is to be played.
+    fn is_over(&self, time_s: f64) -> bool {
+        time_s >= self.scenario.duration_s * (1.0 - 1e-13)
+    }
+
     /// The next time at which something outside the machine changes.
-    fn horizon_s(&self, light_until_s: f64) -> f64 {
-        let step_s = self.time_s() + self.longest_s;
-        let edge_s = self.recorder.next_edge_s(self.time_s());
+    fn horizon_s(&self, now_s: f64, light_until_s: f64) -> f64 {
+        let step_s = now_s + self.longest_s;
+        let edge_s = self.recorder.next_edge_s(now_s);
         light_until_s.min(edge_s).min(self.scenario.duration_s).min(step_s)
     }
 
@@ -595,25 +606,34 @@ impl Node {
     }
 
     fn step_off(&mut self) -> Result<(), NodeError> {
-        let now = self.machine.time();
-        let now_s = now.as_seconds();
-        let (light, until_s) = self.light_now();
-        // The supply goes ahead to the restart, if that comes first; the machine follows to the picosecond behind it.
-        let dt = Picos(to_picos(self.horizon_s(until_s) - now_s).max(1));
-        let off = Load::default();
-        let before = self.supply.terminal_v(off, &light);
-        let ahead = self.supply.advance(dt.as_seconds(), off, &light);
-        let gone = ahead.boundary.map_or(dt, |_| Picos(to_picos(ahead.elapsed_s)));
-        let _ = self.machine.run(&Until::time(Picos(now.0 + gone.0)), &mut Silent);
-        let dt_s = gone.as_seconds();
-        let after = self.supply.terminal_v(off, &light);
-        self.recorder.step(now_s, dt_s, (before, after), light.max_w, 0.0, Activity::Off);
-        if let Some(functions) = &mut self.functions {
-            functions.off(dt_s);
+        // The supply goes ahead, to the restart or over some stretches of its light; the machine, which is off, follows to
+        // the picosecond behind it.
+        let (begun_s, off) = (self.time_s(), Load::default());
+        let mut now = self.machine.time();
+        for _ in 0..OFF_STRETCHES {
+            let now_s = now.as_seconds();
+            let (light, until_s) = self.light_at(now_s);
+            let dt = Picos(to_picos(self.horizon_s(now_s, until_s) - now_s).max(1));
+            let before = self.supply.terminal_v(off, &light);
+            let ahead = self.supply.advance(dt.as_seconds(), off, &light);
+            let gone = ahead.boundary.map_or(dt, |_| Picos(to_picos(ahead.elapsed_s)));
+            let dt_s = gone.as_seconds();
+            let after = self.supply.terminal_v(off, &light);
+            self.recorder.step(now_s, dt_s, (before, after), light.max_w, 0.0, Activity::Off);
+            if let Some(functions) = &mut self.functions {
+                functions.off(dt_s);
+            }
+            now.0 += gone.0;
+            if ahead.boundary == Some(Boundary::Restart) {
+                let _ = self.machine.run(&Until::time(now), &mut Silent);
+                return self.switch_on(&light);
+            }
+            let gone_s = now.as_seconds() - begun_s;
+            if gone_s >= AWAKE_STEP_S || self.is_over(now.as_seconds()) {
+                break;
+            }
         }
-        if ahead.boundary == Some(Boundary::Restart) {
-            self.switch_on(&light)?;
-        }
+        let _ = self.machine.run(&Until::time(now), &mut Silent);
         Ok(())
     }
 

@@ -8,6 +8,7 @@
 // Small matrices read best by their indices.
 #![allow(clippy::needless_range_loop)]
 
+mod across;
 mod flow;
 mod rosenbrock;
 

@@ -25,6 +25,7 @@ mod limits;
 mod measure;
 mod panel;
 mod parts;
+mod quadrature;
 mod set;
 mod storage;
 mod store;

@@ -23,7 +23,7 @@ impl Node {
         if let Some(s) = &self.sense {
             s.shared.store(self.supply.terminal_v(load, &light).to_bits(), Ordering::Relaxed);
         }
-        let mut dt_s = self.horizon_s(until_s) - now_s;
+        let mut dt_s = self.horizon_s(now_s, until_s) - now_s;
         if computes {
             dt_s = dt_s.min(AWAKE_STEP_S);
         }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lets a stretch of time go by in steps that are as long as their errors allow, up to a crossing.
 
-use std::cell::Cell;
-
+use super::across::Across;
 use super::rosenbrock::{Jacobian, Start, Step};
 use super::{Gone, Net, Q, Rated};
 use crate::store::{Branch, State, Store};
@@ -12,6 +11,8 @@ pub(crate) const TOLERANCE: f64 = 1e-8;
 /// Share that a step may leave unaccounted for, at a looser pace the stretch, of the energy that comes, goes and is
 /// lost.
 const UNACCOUNTED: f64 = 3e-7;
+/// The first step of a stretch is so long, as a share of the time in which its rates would empty a branch.
+const FIRST: f64 = 0.1;
 
 /// Pace at which a solver goes on.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +84,9 @@ impl Net<'_> {
         while stretch.t < dt_s {
             let x: [f64; N] = std::array::from_fn(|k| stretch.x0[k] + stretch.dx[k]);
             let here = Jacobian::of(self, &stretch.branches, &x);
+            if stretch.t == 0.0 && !stretch.loose {
+                h = h.min(FIRST * here.moves_in_s(&stretch.branches, &x));
+            }
             let mut done_s = h.min(dt_s - stretch.t);
             let mut end = stretch.step(&here, &x, &mut done_s, &mut h);
             if stretch.loose && stretch.t == 0.0 && (done_s < dt_s || h > pace.first_s) {
@@ -97,20 +101,12 @@ impl Net<'_> {
                     clear_s = Some(0.0);
                     break;
                 }
-                // The end of the crossing is a step that was taken on the way to it.
-                let behind = Cell::new((done_s, end));
-                let (low_s, high_s) =
-                    crossing(begun, (done_s, margin_end), pace.crossing * done_s, |h_s| {
-                        let step =
-                            here.step(Start { net: self, branches: &stretch.branches, x: &x }, h_s);
-                        let here = margin(stretch.at(&step.dx));
-                        if here.is_nan() || here <= 0.0 {
-                            behind.set((h_s, step));
-                        }
-                        here
-                    });
-                debug_assert_eq!(behind.get().0, high_s);
-                end = behind.get().1;
+                let across = Across { stretch: &stretch, here: &here, x: &x, near: pace.crossing };
+                let whole = (done_s, end);
+                let (low_s, high_s);
+                (low_s, high_s, end) = across
+                    .by_quadrature(begun.1, whole, margin_end, &margin)
+                    .unwrap_or_else(|| across.by_steps(begun.1, whole, margin_end, &margin));
                 (done_s, crossed) = (high_s, Some(stretch.t + low_s));
             }
             stretch.goes_on(&here, &end, done_s);
@@ -124,9 +120,9 @@ impl Net<'_> {
 }
 
 /// A stretch of time under way, from `x0`.
-struct Stretch<'a, const N: usize> {
-    net: &'a Net<'a>,
-    branches: [Rated<'a>; N],
+pub(super) struct Stretch<'a, const N: usize> {
+    pub net: &'a Net<'a>,
+    pub branches: [Rated<'a>; N],
     tolerance: f64,
     loose: bool,
     x0: [f64; N],
@@ -134,7 +130,7 @@ struct Stretch<'a, const N: usize> {
     held_j: f64,
     floor_j: f64,
     /// Sums of what has gone by: time, change of the state, integrals, and at a loose pace the energy that moved.
-    t: f64,
+    pub t: f64,
     dx: [f64; N],
     q: [f64; Q],
     moved_j: f64,
@@ -143,7 +139,7 @@ struct Stretch<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Stretch<'a, N> {
-    fn new(net: &'a Net<'a>, branches: &'a [Branch], begin: &State, pace: Pace) -> Self {
+    pub(super) fn new(net: &'a Net<'a>, branches: &'a [Branch], begin: &State, pace: Pace) -> Self {
         let mut x0 = [0.0; N];
         x0.copy_from_slice(&begin[..N]);
         let mut made = Self {
@@ -172,7 +168,7 @@ impl<'a, const N: usize> Stretch<'a, N> {
 
     /// The state after a further change.
     #[inline]
-    fn at(&self, more: &[f64; N]) -> [f64; N] {
+    pub fn at(&self, more: &[f64; N]) -> [f64; N] {
         std::array::from_fn(|k| self.x0[k] + (self.dx[k] + more[k]))
     }
 
@@ -230,7 +226,7 @@ impl<'a, const N: usize> Stretch<'a, N> {
 
     /// A step from `x` that is good enough, of `h_s` or, as that turns out, less; `next_s` becomes what the next might be.
     #[inline]
-    fn step(
+    pub(super) fn step(
         &mut self,
         here: &Jacobian<N>,
         x: &[f64; N],

@@ -99,6 +99,13 @@ impl<const N: usize> Jacobian<N> {
         Self { x: jx, q: jq, moved_w, rates: (f0, q0), fastest_per_s }
     }
 
+    /// Time in which the branch that moves fastest would be empty, or as full again.
+    pub fn moves_in_s(&self, branches: &[Rated<'_>; N], x: &[f64; N]) -> f64 {
+        let lasts =
+            |k: usize| x[k].abs().max(0.1 * branches[k].branch.scale()) / self.rates.0[k].abs();
+        (0..N).map(lasts).fold(f64::INFINITY, f64::min)
+    }
+
     pub fn step(&self, from: Start<'_, N>, h_s: f64) -> Step<N> {
         // The bends of a source's curve deceive an estimate of high order.
         let smooth = !matches!(from.net.feed, Feed::Curve { .. });
