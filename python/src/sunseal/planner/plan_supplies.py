@@ -461,9 +461,11 @@ def carried(
             known[key] = np.ascontiguousarray(lights[s.panel].hours_w(c.low_light, edges_s) * c.light)
         light_w.append(known[key])
     year = Year(tuple(zip(supplies, each, strict=True)), tuple(light_w), edges_s)
+    # Configurations share stores and panels: each supply is searched once at each corner.
+    first = {pair: i for i, pair in reversed(list(enumerate(year.pairs)))}
+    most_w = {pair: year.largest_w(i, survive_share) for pair, i in first.items()}
     full_j = np.array([year.engine(i).full_j for i in range(len(supplies))])
-    loads_w = np.array([year.largest_w(i, survive_share) for i in range(len(supplies))])
-    return Carried(year, full_j, loads_w)
+    return Carried(year, full_j, np.array([most_w[pair] for pair in year.pairs]))
 
 
 # --- Batteries -------------------------------------------------------------------------------
