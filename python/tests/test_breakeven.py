@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -346,3 +349,35 @@ def test_light_that_would_change_nothing_is_refused(asked: dict[str, Any], told:
     """Each of these was left out without a word, the scenario's light with the last."""
     with pytest.raises(SunsealError, match=told):
         breakeven.breakeven("p256", **asked, days=1, axes=[])
+
+
+SLOW = """
+import sys, time
+from sunseal.cli import app
+from sunseal.planner import breakeven
+
+def play(*_):
+    print("plays", file=sys.stderr, flush=True)
+    time.sleep(100)
+
+breakeven.play = play
+sys.argv = ["sunseal", "coupon", "breakeven", "--constant", "1mW"]
+app.main()
+"""
+"""Years that a thread is in for longer than anybody waits."""
+
+
+def test_ctrl_c_does_not_wait_for_a_year_that_is_under_way() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", SLOW],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert child.stderr is not None
+    while "plays" not in (line := child.stderr.readline()):
+        assert line, "it ended before it played"
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "stopped; nothing was written" in said and "Traceback" not in said

@@ -225,7 +225,8 @@ class Sky:
     @staticmethod
     def load(path: Path) -> Sky:
         """Read what `save` wrote."""
-        with np.load(path) as kept:
+        # From memory: of a broken file NumPy leaves the handle open.
+        with np.load(io.BytesIO(path.read_bytes())) as kept:
             about = json.loads(str(kept["about"]))
             return Sky(**{name: kept[name] for name in SERIES}, **about)
 

@@ -427,13 +427,16 @@ class _Search:
                 wanted.setdefault(value, []).append(key)
                 if key not in self.played:
                     missing[key] = of, slots
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
             # Each in a copy of this context, which knows the folder of the scenario (places.beside).
             begun = {key: pool.submit(copy_context().run, play, of, n) for key, (of, n) in missing.items()}
             for key, playing in begun.items():
                 self.played[key] = playing.result()
                 if self.heard is not None:
                     self.heard(len(self.played))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # a year that is under way takes seconds
         return {value: Point(value, *(self.played[k] for k in keys)) for value, keys in wanted.items()}
 
     def edges(self, axis: Axis) -> Edges:
