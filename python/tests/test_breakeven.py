@@ -352,7 +352,7 @@ def test_light_that_would_change_nothing_is_refused(asked: dict[str, Any], told:
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
 from sunseal.cli import app
 from sunseal.planner import breakeven
 
@@ -361,6 +361,7 @@ def play(*_):
     time.sleep(100)
 
 breakeven.play = play
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.argv = ["sunseal", "coupon", "breakeven", "--constant", "1mW"]
 app.main()
 """
@@ -368,12 +369,7 @@ app.main()
 
 
 def test_ctrl_c_does_not_wait_for_a_year_that_is_under_way() -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-c", SLOW],
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    child = subprocess.Popen([sys.executable, "-c", SLOW], stderr=subprocess.PIPE, text=True)
     assert child.stderr is not None
     while "plays" not in (line := child.stderr.readline()):
         assert line, "it ended before it played"

@@ -21,7 +21,8 @@ ROUNDS = 10
 
 def _doubled(state: State) -> State:
     """Multiply bytes by x modulo x^8 + x^4 + x^3 + x + 1 (4.2.1)."""
-    return (state << 1) ^ np.where(state & 0x80, np.uint8(0x1B), np.uint8(0))
+    doubled: State = (state << np.uint8(1)) ^ np.where(state & 0x80, np.uint8(0x1B), np.uint8(0))
+    return doubled
 
 
 def _substitutions() -> State:
@@ -33,8 +34,9 @@ def _substitutions() -> State:
     inverse = np.zeros(256, dtype=np.uint8)
     for exponent, power in enumerate(powers):
         inverse[power] = powers[-exponent % 255]
-    turned = [inverse << bits | inverse >> (8 - bits) for bits in range(1, 5)]
-    return inverse ^ turned[0] ^ turned[1] ^ turned[2] ^ turned[3] ^ np.uint8(0x63)
+    turned = [inverse << np.uint8(bits) | inverse >> np.uint8(8 - bits) for bits in range(1, 5)]
+    box: State = inverse ^ turned[0] ^ turned[1] ^ turned[2] ^ turned[3] ^ np.uint8(0x63)
+    return box
 
 
 SBOX = _substitutions()

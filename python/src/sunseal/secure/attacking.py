@@ -138,7 +138,8 @@ class Correlation:
                 np.sqrt(n * square - total * total) for square, total in ((self.xx, self.x), (self.yy, self.y))
             )
             together = n * self.xy - np.outer(self.y, self.x)
-            return np.nan_to_num(together / np.outer(of_y, of_x), nan=0.0, posinf=0.0, neginf=0.0)
+            found: NDArray[np.float64] = np.nan_to_num(together / np.outer(of_y, of_x), nan=0.0, posinf=0.0, neginf=0.0)
+        return found
 
 
 def profiled(samples: Samples, values: Values, least: float = 0.5) -> list[NDArray[np.intp]]:
