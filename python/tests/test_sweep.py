@@ -305,6 +305,11 @@ def test_dask_runs_the_same_points() -> None:
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as cluster:
         spread = sweep(PULSE, OVER, dask=cluster.scheduler_address)
+        with (
+            pytest.raises(SunsealError, match="went away in the middle"),
+            connected(cluster.scheduler_address) as (dask, _),
+        ):
+            raise dask.CancelledError  # what a future is whose scheduler is gone
     pd.testing.assert_frame_equal(alone, spread)
     with pytest.raises(SunsealError, match="no Dask scheduler answers at"):
         sweep(PULSE, OVER, dask="tcp://127.0.0.1:1")
