@@ -21,6 +21,7 @@ import sunseal as package
 from conftest import Cli
 from sunseal import SunsealError, simulate, sobol_indices, sweep
 from sunseal.catalog import boards
+from sunseal.loop.cluster import connected
 from sunseal.schemas import files as schemas
 from sunseal.schemas import keypaths
 from sunseal.sweeps import sampling, sweeping
