@@ -204,14 +204,17 @@ def test_periods_of_light_and_demand_that_come_again_are_not_played_twice(monkey
     assert played == [20]
 
 
-@pytest.mark.parametrize("demand", [1.0, 3.3, 33.4, 205.6, 4725.3, 19363.5])
+@pytest.mark.parametrize("demand", [1.0, 3.3, 33.4, 104.1, 205.6, 4725.3, 19349.3, 19363.5])
 def test_demands_that_are_tried_come_again_with_the_light(demand: float) -> None:
     asked = question(days=365)
     even = breakeven._even_demand(asked, demand)
     assert even == pytest.approx(demand, rel=breakeven.EVEN)
     again_s = breakeven._comes_again(replace(asked, demand=even).profile(24), asked.trace)
     # Few answers in many days are soon played.
-    assert demand < 10 or (again_s is not None and again_s <= breakeven.EVEN_DAYS * fleets.DAY_S)
+    if demand > 10:
+        assert again_s is not None and again_s <= breakeven.EVEN_DAYS * fleets.DAY_S
+        for n in (2, 3, 4):  # rounding moves no answer over midnight
+            assert breakeven._dues(fleets.DAY_S / even, n * again_s) == n * round(again_s * even / fleets.DAY_S)
     assert breakeven._even_demand(question(trace=([0.0, 7e4], [1e-3, 1e-3])), 4725.3) == 4725.3
 
 
