@@ -190,7 +190,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "debug": {"catalog", "kit", "machine"},
     "measurement": {"answers", "catalog", "machine", "requests"},
     "trace": {"answers", "catalog", "machine", "measurement", "requests"},
-    "harvest": {"catalog", "trace"},
+    "harvest": {"answers", "catalog", "trace"},
     "secure": {"answers", "catalog", "machine", "measurement", "requests"},
     "loop": {"answers", "catalog", "harvest", "kit", "machine", "measurement"},
     "planner": {"answers", "catalog", "harvest", "loop", "measurement", "requests"},
@@ -222,7 +222,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "trace",
     },
     "api": {"catalog", "loop", "measurement", "planner", "requests", "schemas"},
-    "benchmark": {"catalog", "loop", "machine", "measurement", "planner"},
+    "benchmark": {"catalog", "loop", "machine", "measurement", "planner", "secure"},
 }
 MAY_IMPORT["cli"] = set(MAY_IMPORT)
 BESIDE_THE_ROOMS = {"__init__", "__main__", "errors"}

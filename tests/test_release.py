@@ -260,6 +260,6 @@ def test_each_package_that_a_command_may_lack_has_its_extra() -> None:
     assert set(EXTRAS.values()) <= set(extras)
     base = {re.split(r"[<>=]", text)[0] for text in project["dependencies"]}
     assert not base & {"matplotlib", "pvlib", "scipy"} and {"numpy", "pandas"} <= base
-    for package in ("matplotlib", "pvlib", "scipy", "h5py", "optuna", "scared"):
+    for package in ("matplotlib", "pvlib", "scipy", "h5py", "optuna"):
         assert any(text.startswith(f"{package}>=") for text in extras[EXTRAS[package]])
     assert missing_of("plots") == [], "here all of it is installed"

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -169,14 +172,15 @@ def test_coupons_pay_with_light_enough_and_a_night_to_carry() -> None:
         ({"trace": breakeven.switched(5e-3, 0.0, 3600.0, 600.0), "demand": 2880.0}, 24),
         ({"trace": breakeven.switched(5e-3, 0.0, 7000.0, 600.0)}, 24),  # never the same at midnight
         ({"demand": 1441.3}, 24),
+        ({"demand": 205.5, "light": 0.2}, 24),  # comes again each second day
     ],
 )
-def test_days_that_are_alike_are_added_as_they_would_be_played(
+def test_periods_that_are_alike_are_added_as_they_would_be_played(
     changes: dict[str, Any], slots: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = question(days=60, **changes)
     short = asdict(breakeven.play(asked, slots))
-    monkeypatch.setattr(breakeven, "ALIKE_DAYS", ())
+    monkeypatch.setattr(breakeven, "ALIKE_AFTER", ())
     whole = asdict(breakeven.play(asked, slots))
     for key in ("energy_balance_rel", "off_s"):
         assert short.pop(key) == pytest.approx(whole.pop(key), rel=1e-6, abs=1e-6)
@@ -184,20 +188,41 @@ def test_days_that_are_alike_are_added_as_they_would_be_played(
         assert short[key] == (value if isinstance(value, int) else pytest.approx(value, rel=1e-7)), key
 
 
-def test_days_of_light_and_demand_that_come_again_are_not_played_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    played: list[int] = []
+def test_periods_of_light_and_demand_that_come_again_are_not_played_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[float] = []
     play_one = fleets.play_one
 
-    def counted(profile: fleets.NodeProfile, trace: fleets.Trace, days: int, **to: Any) -> dict[str, Any]:
+    def counted(profile: fleets.NodeProfile, trace: fleets.Trace, days: float, **to: Any) -> dict[str, Any]:
         played.append(days)
         return play_one(profile, trace, days, **to)
 
     monkeypatch.setattr(fleets, "play_one", counted)
     breakeven.play(question(days=365, trace=breakeven.switched(5e-3, 0.0, 3600.0, 600.0)), 24)
-    assert sum(played) < 60
+    assert sum(played) < 3
     played.clear()
     breakeven.play(question(days=20, demand=1441.3), 24)
     assert played == [20]
+
+
+@pytest.mark.parametrize("demand", [1.0, 3.3, 33.4, 104.1, 205.6, 4725.3, 19349.3, 19363.5])
+def test_demands_that_are_tried_come_again_with_the_light(demand: float) -> None:
+    asked = question(days=365)
+    even = breakeven._even_demand(asked, demand)
+    assert even == pytest.approx(demand, rel=breakeven.EVEN)
+    again_s = breakeven._comes_again(replace(asked, demand=even).profile(24), asked.trace)
+    # Few answers in many days are soon played.
+    if demand > 10:
+        assert again_s is not None and again_s <= breakeven.EVEN_DAYS * fleets.DAY_S
+        for n in (2, 3, 4):  # rounding moves no answer over midnight
+            assert breakeven._dues(fleets.DAY_S / even, n * again_s) == n * round(again_s * even / fleets.DAY_S)
+    assert breakeven._even_demand(question(trace=([0.0, 7e4], [1e-3, 1e-3])), 4725.3) == 4725.3
+
+
+@pytest.mark.parametrize("end_s", [0.0, 59.0, 60.0, 86_400.0 * 365, 86_400 / 19363 * 19363 * 2])
+@pytest.mark.parametrize("period_s", [60.0, 0.1, 86_400 / 19363, 86_400 / 7])
+def test_dues_are_counted_as_the_engine_counts_them(end_s: float, period_s: float) -> None:
+    count = breakeven._dues(period_s, end_s)
+    assert count * period_s >= end_s and (count == 0 or (count - 1) * period_s < end_s)
 
 
 @pytest.mark.parametrize("axis", [a.name for a in breakeven.AXES])
@@ -327,3 +352,31 @@ def test_light_that_would_change_nothing_is_refused(asked: dict[str, Any], told:
     """Each of these was left out without a word, the scenario's light with the last."""
     with pytest.raises(SunsealError, match=told):
         breakeven.breakeven("p256", **asked, days=1, axes=[])
+
+
+SLOW = """
+import signal, sys, time
+from sunseal.cli import app
+from sunseal.planner import breakeven
+
+def play(*_):
+    print("plays", file=sys.stderr, flush=True)
+    time.sleep(100)
+
+breakeven.play = play
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["sunseal", "coupon", "breakeven", "--constant", "1mW"]
+app.main()
+"""
+"""Years that a thread is in for longer than anybody waits."""
+
+
+def test_ctrl_c_does_not_wait_for_a_year_that_is_under_way() -> None:
+    child = subprocess.Popen([sys.executable, "-c", SLOW], stderr=subprocess.PIPE, text=True)
+    assert child.stderr is not None
+    while "plays" not in (line := child.stderr.readline()):
+        assert line, "it ended before it played"
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "stopped; nothing was written" in said and "Traceback" not in said

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -337,6 +338,30 @@ def test_classes_have_the_verdicts_of_single_cuts_on_a_hundred_seeded_faults(bui
         cuts, played = cuts + classes.cuts, played + classes.played
     assert 40 < failing < 100
     assert played < cuts / 3
+
+
+def test_few_cuts_of_a_long_stretch_are_played_each(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where that costs less than to tell classes; with the verdicts of both ways."""
+    elf = build("naive", NAIVE, count=7, flag=0, shadow=0)
+    asked: dict[str, Any] = {"start": "task", "end": "done", "golden": ["count"]}
+    classes = sunseal.inject(elf, BOARD, **asked)
+    assert classes.played < classes.cuts, "a short stretch is surveyed at once"
+    monkeypatch.setattr(cutting, "SURVEYED_FROM", 1)
+    monkeypatch.setattr(cutting, "SURVEY_CYCLES", 10_000)
+    few, told = sunseal.inject(elf, BOARD, **asked), sunseal.inject(elf, BOARD, **asked, brute=False)
+    assert (few.played, told.played) == (few.cuts, classes.played)
+    assert [f.cycle for f in few.failures] == [f.cycle for f in told.failures] == [f.cycle for f in classes.failures]
+    monkeypatch.setattr(cutting, "SURVEY_CYCLES", 1)
+    assert sunseal.inject(elf, BOARD, **asked).played == classes.played
+
+
+def test_what_a_check_writes_in_each_life_is_told(build: Build, sunseal: Cli, tmp_path: Path) -> None:
+    elf, checks = build("sound", SOUND, count=7, flag=0, shadow=0, other=0), tmp_path / "checks.py"
+    checks.write_text("def setup(machine):\n    machine.write('other', b'\\1\\0')\n", encoding="utf-8")
+    asked = ("inject", elf, "--board", BOARD, "--from", "task", "--to", "done", "--golden", "count", "--check", checks)
+    assert "the check wrote `other` anew in each life" in sunseal(*asked).out
+    assert json.loads(sunseal(*asked, "--json").out)["written"] == ["other"]
+    assert json.loads(sunseal(*asked[:-2], "--json").out)["written"] == []
 
 
 def test_checks_that_ask_when_the_cut_fell_have_each_cut_played(build: Build) -> None:

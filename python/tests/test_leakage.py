@@ -16,7 +16,7 @@ from scipy import stats
 from conftest import Cli, refused, require
 from sunseal.catalog import boards
 from sunseal.errors import Stopped, SunsealError
-from sunseal.secure import attacking, leakage
+from sunseal.secure import aes_rounds, attacking, leakage
 
 pytest.importorskip("scared")
 
@@ -68,6 +68,44 @@ def test_t_is_that_of_scipy_whatever_the_batches() -> None:
     assert t == pytest.approx(expected.statistic, rel=1e-5)
     still = np.full((100, 2), 3, dtype=np.float32)
     assert attacking.welch([(still, np.arange(100) % 2 == 1)]).tolist() == [0, 0]
+
+
+def test_t_and_correlations_are_those_of_scared() -> None:
+    import scared
+    from estraces import read_ths_from_ram
+
+    rng = np.random.default_rng(2)
+    values = rng.integers(0, 256, (2000, 5), dtype=np.uint8)
+    samples = rng.normal(20, 3, (2000, 7)).astype(np.float32)
+    samples[:, :5] += WEIGHTS[values]
+    samples[:, 6] = 4  # never changes
+    second = rng.random(2000) < 0.5
+    test = scared.TTestAnalysis(precision="float64")
+    test.run(scared.TTestContainer(*(read_ths_from_ram(samples[chosen, :6]) for chosen in (~second, second))))
+    t = attacking.welch([(samples[:900], second[:900]), (samples[900:], second[900:])])
+    assert t[:6] == pytest.approx(test.result, rel=2e-3)  # n in place of n - 1
+    theirs = scared.CPADistinguisher(precision="float64")
+    theirs.update(samples[:, :6], scared.HammingWeight()(values[:, None, :])[:, 0])
+    for precision, near in ((np.float64, 1e-9), (np.float32, 1e-5)):
+        ours = attacking.Correlation(precision)
+        for cut in (slice(0, 700), slice(700, 2000)):
+            ours.update(samples[cut] - samples[0], values[cut])
+        assert ours.found()[:, :6] == pytest.approx(theirs.compute(), abs=near)
+        assert not ours.found()[:, 6].any()
+
+
+def test_rounds_of_aes_are_those_of_scared_and_lead_back_to_the_key() -> None:
+    from scared import aes
+
+    rng = np.random.default_rng(3)
+    blocks = rng.integers(0, 256, (50, 16), dtype=np.uint8)
+    keys = aes_rounds.round_keys(KEY)
+    for number in range(1, 11):
+        theirs = aes.base.encrypt(
+            blocks, np.frombuffer(KEY, dtype=np.uint8), at_round=number, after_step=aes.base.Steps.SUB_BYTES
+        )
+        assert (aes_rounds.substituted(blocks, KEY, number) == theirs).all()
+        assert aes_rounds.key_of(keys[number], number) == KEY
 
 
 def test_thresholds_and_the_traces_foretold_are_those_of_the_formulas() -> None:
@@ -126,11 +164,9 @@ def test_a_masked_toy_is_not_disclosed() -> None:
 
 
 def test_a_wrong_table_of_hypotheses_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scared import aes
-
     chunks = [chunk for chunk, _ in zip(toy(1.0), range(4), strict=False)]
     assert attacking.aes_by_counter(attacking.Recording(iter(chunks), 2000), KEY, PLACES).found
-    monkeypatch.setattr(aes.base, "SBOX", np.roll(aes.base.SBOX, 1))
+    monkeypatch.setattr(aes_rounds, "SBOX", np.roll(aes_rounds.SBOX, 1))
     assert not attacking.aes_by_counter(attacking.Recording(iter(chunks), 2000), KEY, PLACES).found
 
 

@@ -445,3 +445,19 @@ def test_what_cannot_be_fitted_is_a_sentence(here: Path, sunseal: Cli) -> None:
     ):
         done = sunseal("part", "fit", put(here / "m.csv", text), *args)
         assert done.status == 2 and why in " ".join(done.err.split()), (text, done.err)
+
+
+def test_folders_are_looked_at_once_a_file_that_is_worked_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Path] = []
+    readable = places._readable
+
+    def counted(folder: Path) -> bool:
+        looked.append(folder)
+        return readable(folder)
+
+    monkeypatch.setattr(places, "_readable", counted)
+    with places.beside(tmp_path):
+        found = [places.own_folders() for _ in range(3)]
+        assert found[0][0] == tmp_path and found == [found[0]] * 3
+    assert len(looked) == len(set(looked))
+    assert tmp_path not in places.own_folders()

@@ -18,6 +18,7 @@ from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 from sunseal.harvest import light
 from sunseal.loop import fleet
+from sunseal.measurement import oracle
 from sunseal.planner import asleep, lifetime, radio, size, sweep, uncertainty
 from sunseal.planner import plan_supplies as supplies
 from sunseal.planner.plan_requirements import Requirements
@@ -482,6 +483,34 @@ def test_what_is_carried_is_the_largest_load_that_survives(monkeypatch: pytest.M
     assert alone.share(0, 1e-5, 0.0) == both.share(1, 1e-5, 0.0)
     dark = dataclasses.replace(trace, power_w=trace.power_w * 0.0)
     assert (supplies.carried([s], {s.panel: dark}, 1.0).loads_w == 0.0).all()
+
+
+def test_gates_that_are_asked_for_alone_are_those_of_the_whole_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supplies, "DAYS", 6)
+    s, trace = six_days()
+    corner = supplies.Corner(leakage=2.0)
+    whole = supplies.carried([s], {s.panel: trace}, 1.0, [corner]).loads_w[0]
+    for parts in ([0.0], [0.02], [0.03, 0.2], [0.6, 1.0], [0.4, 1.5], [1.5]):
+        some = supplies.carried([s, s], {s.panel: trace}, 1.0, [supplies.Corner(), corner])
+        expected = np.where(np.array(parts) > 1.0, 0.0, np.interp(parts, supplies.GATES, whole))
+        for _ in range(2):  # the second time from what is known
+            assert some.most_w(1, np.array(parts) * s.full_j) == near(expected)
+        assert (some.only([1]).most_w(0, np.array([0.05]) * s.full_j)[0]) == near(
+            np.interp(0.05, supplies.GATES, whole)
+        )
+        assert (some.loads_w[1] == whole).all()
+
+
+def test_primes_are_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "cache_dir", lambda: tmp_path)
+    monkeypatch.setattr(boards, "CARRIED", tmp_path / "none")
+    find, found = oracle._prime.__wrapped__, oracle._searched_prime("a label", 256)
+    assert find("a label", 256) == found
+    monkeypatch.setattr(oracle, "_searched_prime", lambda *_: 4)
+    assert (find("a label", 256), find("another", 256)) == (found, 4)
+    (kept, _) = sorted((tmp_path / "primes").iterdir(), key=lambda path: -path.stat().st_size)
+    kept.write_text("no number", encoding="ascii")
+    assert find("a label", 256) == 4
 
 
 def test_a_battery_is_a_scenarios_supply() -> None:

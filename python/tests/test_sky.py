@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pvlib
@@ -84,3 +85,30 @@ def test_another_source_does_not_find_what_this_one_kept(tmp_path: Path, monkeyp
     source.write_bytes(Path(light.__file__).read_bytes() + b"\n")
     monkeypatch.setattr(light, "__file__", str(source))
     assert light.carried_path(DEFAULT, *light.CARRIED[0]).name != before
+
+
+def test_a_sky_is_computed_once_and_again_for_other_weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "cache_dir", lambda: tmp_path / "cache")
+    monkeypatch.setattr(boards, "CARRIED", tmp_path / "home")
+    monkeypatch.chdir(tmp_path)
+    own, computed = tmp_path / "own.csv", list[tuple[object, ...]]()
+    text = light.weather_path(DEFAULT).read_bytes()
+    own.write_bytes(text)
+    compute = light.computed_sky
+
+    def counted(*asked: Any) -> light.Sky:
+        computed.append(asked)
+        return compute(*asked)
+
+    monkeypatch.setattr(light, "computed_sky", counted)
+    first, again = (light.sky("own.csv", "06-21", 1, 600.0) for _ in range(2))
+    assert len(computed) == 1
+    assert all(np.array_equal(getattr(first, name), getattr(again, name)) for name in light.SERIES)
+    assert (again.latitude_deg, again.told) == (first.latitude_deg, first.told)
+    (kept,) = (tmp_path / "cache" / "sky").iterdir()
+    kept.write_bytes(kept.read_bytes()[:1000])  # cut off in the middle
+    light.sky("own.csv", "06-21", 1, 600.0)
+    light.sky("own.csv", "06-21", 1, 300.0)
+    own.write_bytes(text.replace(b"GREENSBORO", b"GREENSBORA"))
+    light.sky("own.csv", "06-21", 1, 600.0)
+    assert len(computed) == 4

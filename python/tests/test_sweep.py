@@ -21,6 +21,7 @@ import sunseal as package
 from conftest import Cli
 from sunseal import SunsealError, simulate, sobol_indices, sweep
 from sunseal.catalog import boards
+from sunseal.loop.cluster import connected
 from sunseal.schemas import files as schemas
 from sunseal.schemas import keypaths
 from sunseal.sweeps import sampling, sweeping
@@ -305,6 +306,11 @@ def test_dask_runs_the_same_points() -> None:
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as cluster:
         spread = sweep(PULSE, OVER, dask=cluster.scheduler_address)
+        with (
+            pytest.raises(SunsealError, match="went away in the middle"),
+            connected(cluster.scheduler_address) as (dask, _),
+        ):
+            raise dask.CancelledError  # what a future is whose scheduler is gone
     pd.testing.assert_frame_equal(alone, spread)
     with pytest.raises(SunsealError, match="no Dask scheduler answers at"):
         sweep(PULSE, OVER, dask="tcp://127.0.0.1:1")

@@ -61,8 +61,6 @@ EXTRAS = {
     "pyjls": "traces",
     "vcd": "traces",
     "distributed": "fleet",
-    "scared": "leakage",
-    "estraces": "leakage",
     "optuna": "search",
     "sp80022suite": "randomness",
     "sp800_90b": "randomness",

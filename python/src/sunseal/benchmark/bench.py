@@ -12,6 +12,7 @@ from sunseal.benchmark.bench_loop import Row, row
 from sunseal.catalog import boards, coprocessor
 from sunseal.errors import unknown
 from sunseal.loop import simulation
+from sunseal.machine.machine import Machine
 from sunseal.measurement import measuring, oracle
 
 CORES = {
@@ -119,6 +120,35 @@ def _planner_speed() -> list[Row]:
     ]
 
 
+def _inject_speed() -> list[Row]:
+    """Cut a P-256 signature in steps at every cycle by classes, and at few each alone, in CPU time."""
+    from sunseal.secure import injecting
+
+    board, name = "msp430fr5994-launchpad", "ecdsa-p256-sign-tasks"
+    fed = oracle.trial(boards.workload(name)).fed
+
+    def setup(machine: Machine) -> None:
+        machine.write("bench_input", fed)
+        machine.write("bench_input_len", len(fed).to_bytes(2, "little"))
+
+    rows: list[Row] = []
+    for way, every, brute in (("classes", 1, False), ("alone", 42_274, True)):
+        began = time.process_time()
+        done = injecting.inject(
+            boards.firmware_path(board, boards.variant((), board), f"bench-{name}"),
+            board,
+            start="bench_ecdsa_p256_sign_tasks",
+            golden=("bench_output", "bench_status"),
+            setup=setup,
+            every=every,
+            brute=brute,
+        )
+        cpu_s = time.process_time() - began
+        conditions = f"{name}, {board}, {done.cuts:,} cuts, {done.played:,} of them played, one run, CPU time"
+        rows.append(row(f"inject.{way}.cpu", cpu_s, "s", conditions))
+    return rows
+
+
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "engine": _engine_speed,
     "coprocessor": _coprocessor_speed,
@@ -126,6 +156,7 @@ PARTS: dict[str, Callable[[], list[Row]]] = {
     "year": bench_loop.year,
     "fleet": bench_loop.fleet,
     "planner": _planner_speed,
+    "inject": _inject_speed,
     "crypto": crypto_table.rows,
 }
 

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from functools import cache, lru_cache, wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -23,9 +23,8 @@ T = TypeVar("T")
 OWN = "sunseal"
 """Name of the folder in the working directory, and in the user's data directory."""
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
-_Looked = dict[tuple[Path, ...], tuple[Path, ...]]
-_looked: ContextVar[_Looked | None] = ContextVar("looked", default=None)
-"""Wanted folders that exist, while one file is worked on: a plan asks tens of thousands of times."""
+_looked: ContextVar[list[tuple[Path, ...]] | None] = ContextVar("looked", default=None)
+"""The user's folders, once they were looked at, while one file is worked on: a plan asks tens of thousands of times."""
 
 
 def user_dir() -> Path:
@@ -43,7 +42,7 @@ def user_dir() -> Path:
 def look_beside(folder: Path | None) -> None:
     """Look first in a folder from now on, that of the file which the command was given; keep which there are."""
     _beside.set(None if folder is None else folder.absolute())
-    _looked.set({})
+    _looked.set([])
 
 
 @contextlib.contextmanager
@@ -52,7 +51,7 @@ def beside(folder: Path | None) -> Iterator[None]:
     if folder is None:
         yield
         return
-    token, looked = _beside.set(folder.absolute()), _looked.set({})
+    token, looked = _beside.set(folder.absolute()), _looked.set([])
     try:
         yield
     finally:
@@ -62,22 +61,15 @@ def beside(folder: Path | None) -> Iterator[None]:
 
 def own_folders() -> tuple[Path, ...]:
     """Return the user's folders that there are, the first first."""
-    near = _beside.get()
-    named = tuple(os.environ.get(key, "") for key in ("XDG_DATA_HOME", "APPDATA", "HOME", "USERPROFILE"))
-    wanted = _wanted(near, os.getcwd(), named)  # noqa: PTH109 - a plan asks ten thousands of times
     kept = _looked.get()
-    if kept is not None and wanted in kept:
-        return kept[wanted]
+    if kept:
+        return kept[0]
+    near = _beside.get()
+    wanted = dict.fromkeys([*([near] if near is not None else []), Path.cwd() / OWN, user_dir()])
     found = tuple(folder for folder in wanted if _readable(folder))
     if kept is not None:
-        kept[wanted] = found
+        kept.append(found)
     return found
-
-
-@lru_cache(maxsize=64)
-def _wanted(near: Path | None, working: str, _named: tuple[str, ...]) -> tuple[Path, ...]:
-    """List the folders for a working directory and an environment, whether they are there or not."""
-    return tuple(dict.fromkeys([*([near] if near is not None else []), Path(working) / OWN, user_dir()]))
 
 
 def _readable(folder: Path) -> bool:
@@ -101,7 +93,7 @@ def cached(function: Callable[P, T]) -> Callable[P, T]:
     """Keep what a function of plain arguments found, for each list of folders that it may have looked in."""
 
     @cache
-    def of(_folders: tuple[Path, ...], args: tuple[object, ...]) -> T:
+    def of(_folders: tuple[str, ...], args: tuple[object, ...]) -> T:
         return function(*args)  # type: ignore[arg-type,call-arg]
 
     @wraps(function)
@@ -110,6 +102,6 @@ def cached(function: Callable[P, T]) -> Callable[P, T]:
             raise TypeError(
                 f"{function.__name__} is kept by its arguments in order: give {', '.join(named)} without name"
             )
-        return of(own_folders(), args)
+        return of(tuple(map(str, own_folders())), args)
 
     return found

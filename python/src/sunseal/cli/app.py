@@ -12,6 +12,7 @@ import importlib
 import os
 import re
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -296,4 +297,8 @@ def main() -> None:
         # Some Pythons keep what they could not write and say so again.
         status = status if status == WRONG else _fail(f"standard output cannot be written: {e.strerror or e}")
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    if status == INTERRUPTED and threading.active_count() > 1:
+        # Python would wait for what threads still do in the engine.
+        sys.stderr.flush()
+        os._exit(status)
     sys.exit(status)

@@ -53,6 +53,8 @@ def _show_injection(done: Injection) -> None:
             out.print(f"not cut: {done.uncut:,} more recoveries{_told_apart(done.changing)}", style="yellow")
         if done.held:
             out.print(f"each life began with {_names(done.held)} as the image has it", style="dim")
+    if done.written:
+        out.print(f"the check wrote {_names(done.written)} anew in each life, whatever the cut left of it", style="dim")
     if done.played < done.cuts:
         out.print(f"{done.played:,} of them played, one of each class that has the same run behind it", style="dim")
         for why, times in sorted(done.alone.items(), key=lambda a: -a[1]):

@@ -47,7 +47,7 @@ def _show_tools(findings: list[Finding]) -> None:
 def bench_command(
     part: Annotated[
         str | None,
-        typer.Argument(metavar="[engine|coprocessor|loop|year|fleet|planner|crypto]", help="Only this part."),
+        typer.Argument(metavar="[engine|coprocessor|loop|year|fleet|planner|inject|crypto]", help="Only this part."),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")

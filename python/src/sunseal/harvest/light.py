@@ -7,12 +7,15 @@ pvlib brings the weather file and the sun's position, of which a wheel has some 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import importlib.util
+import io
 import json
 import math
 import re
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sunseal import _engine
+from sunseal.answers import writing
 from sunseal.catalog import boards
 from sunseal.errors import SunsealError
 
@@ -210,17 +214,19 @@ class Sky:
     told: dict[str, str]
     """Provenance: weather and its hash, days, scale of each component's energy."""
 
-    def save(self, path: Path) -> None:
-        """Write it into a file that `_carried` reads."""
+    def save(self, file: Path | io.BytesIO) -> None:
+        """Write it into a file that `load` reads."""
         arrays = {name: getattr(self, name) for name in SERIES}
         about = json.dumps({"latitude_deg": self.latitude_deg, "told": self.told})
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(path, about=np.array(about), **arrays)
+        if isinstance(file, Path):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(file, about=np.array(about), **arrays)
 
     @staticmethod
     def load(path: Path) -> Sky:
         """Read what `save` wrote."""
-        with np.load(path) as kept:
+        # From memory: of a broken file NumPy leaves the handle open.
+        with np.load(io.BytesIO(path.read_bytes())) as kept:
             about = json.loads(str(kept["about"]))
             return Sky(**{name: kept[name] for name in SERIES}, **about)
 
@@ -241,6 +247,8 @@ class Sky:
 
 SERIES = ("time_s", "zenith_deg", "azimuth_deg", "dni", "ghi", "dhi", "air_c", "wind_m_s")
 ALBEDO = 0.2
+KEPT_MOST = 20_000
+"""Moments of a sky up to which the cache keeps it: a day by the minute, a year by the hour."""
 CARRIED = (("01-01", 365, 3600.0), ("12-21", 1, STEP_S), ("06-21", 1, STEP_S))
 """Days of the default weather that a wheel brings, as `sky` is asked: they take no pvlib."""
 
@@ -260,9 +268,27 @@ def weather_id(weather: str) -> str:
 
 
 def sky(weather: str, day: str, days: int, step_s: float) -> Sky:
-    """Return days of a TMY3 file, as a wheel brings them or computed anew."""
-    path = carried_path(weather, day, days, step_s)
-    return Sky.load(path) if path.is_file() else computed_sky(weather, day, days, step_s)
+    """Return days of a TMY3 file, as a wheel brings them, from the cache or computed anew."""
+    carried = carried_path(weather, day, days, step_s)
+    if carried.is_file():
+        return Sky.load(carried)
+    kept = _kept_path(weather_path(weather), day, days, step_s)
+    with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile):  # not there, or not whole
+        return Sky.load(kept)
+    found = computed_sky(weather, day, days, step_s)
+    if len(found.time_s) <= KEPT_MOST:
+        with contextlib.suppress(OSError):  # a cache that cannot be written is none
+            told = io.BytesIO()
+            found.save(told)
+            writing.write_atomic(kept, told.getvalue())
+    return found
+
+
+def _kept_path(weather: Path, day: str, days: int, step_s: float) -> Path:
+    """Return where the cache has a sky: its name tells the weather's bytes, what computed it, and what was asked."""
+    key = hashlib.sha256(weather.read_bytes() + Path(__file__).read_bytes())
+    key.update(repr((weather.name, importlib.metadata.version("pvlib"), day, days, float(step_s))).encode())
+    return boards.kept("sky", f"{key.hexdigest()}.npz")
 
 
 def computed_sky(weather: str, day: str, days: int, step_s: float) -> Sky:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ def connected(address: str) -> Iterator[tuple[Any, Any]]:
 
     Raises
     ------
-    SunsealError where the package is not installed or no scheduler answers.
+    SunsealError where the package is not installed, no scheduler answers, or the one that did goes away.
     """
     try:
         import distributed
@@ -27,5 +28,13 @@ def connected(address: str) -> Iterator[tuple[Any, Any]]:
         client = dask.Client(address, timeout="10s")
     except (OSError, ValueError, TimeoutError) as e:
         raise SunsealError(f"no Dask scheduler answers at {address}: {e}") from e
+    # What it tells of a lost connection, with its own stack, is told in a sentence below.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with client:
-        yield dask, client
+        try:
+            yield dask, client
+        except (dask.client.FutureCancelledError, dask.CancelledError, dask.comm.CommClosedError) as e:
+            raise SunsealError(
+                f"the Dask scheduler at {address} went away in the middle of the work",
+                hint="start it anew and give the same command again: a sweep and a fleet go on from what is there",
+            ) from e

@@ -503,7 +503,7 @@ def _play(fleet: Fleet, which: slice, heard: Callable[[int], object] | None) -> 
 def play_one(
     profile: NodeProfile,
     trace: Trace,
-    days: int,
+    days: float,
     *,
     board: str = boards.DEFAULT_BOARD,
     vcc_v: float | None = None,

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import accumulate
+from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import cmac, hashes
@@ -26,7 +27,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from sunseal import _engine
-from sunseal.catalog.boards import Workload
+from sunseal.answers import writing
+from sunseal.catalog.boards import Workload, kept
 from sunseal.catalog.boards import algorithms as described
 from sunseal.measurement import handshake, references
 
@@ -249,7 +251,21 @@ def _ed25519(work: Workload) -> Trial:
 
 @cache
 def _prime(label: str, bits: int) -> int:
-    """Find the first p above a number made of the label with its two highest bits set and 65537 not in p - 1."""
+    """Find the first p above a number made of the label with its two highest bits set and 65537 not in p - 1.
+
+    The search takes a tenth of a second and more: the cache keeps what it found, by the label and by this file.
+    """
+    key = hashlib.sha256(f"{label}, {bits} bits\n".encode() + Path(__file__).read_bytes())
+    path = kept("primes", key.hexdigest())
+    with contextlib.suppress(OSError, ValueError):
+        return int(path.read_text(encoding="ascii"), 16)
+    found = _searched_prime(label, bits)
+    with contextlib.suppress(OSError):  # a cache that cannot be written is none
+        writing.write_atomic(path, f"{found:x}")
+    return found
+
+
+def _searched_prime(label: str, bits: int) -> int:
     start = int.from_bytes(_bytes(label, bits // 8), "big") | 3 << bits - 2 | 1
     small = [q for q in range(3, 2000, 2) if all(q % r for r in range(3, int(q**0.5) + 1, 2))]
     for p in range(start, 1 << bits, 2):

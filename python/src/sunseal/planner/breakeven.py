@@ -10,6 +10,7 @@ begin and end to pay are found by bisection.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import asdict, dataclass, field, fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +50,16 @@ PRICE = (1e-2, 1e3)
 """A slot's further price, over what a whole operation takes."""
 BUSY = 0.5
 """So much of its time a node may answer at most."""
-ALIKE_DAYS = (2, 10)
-"""Days after which three are compared, where light and demand come again each day."""
+ALIKE_AFTER = (2, 10, 50)
+"""Periods after which three are compared, where light and demand come again after a period."""
 ALIKE = 1e-9
-"""Share by which joules and seconds of days that are alike may differ: a clock's rounding."""
+"""Share by which joules and seconds of periods that are alike may differ: a clock's rounding."""
+ALIKE_SHORTEST_S = 3600.0
+"""Least stretch that is taken for a period: what changes slower than it is seen in it."""
+EVEN = 0.005
+"""Share by which a demand that is tried may be moved so that its answers come again with the light."""
+EVEN_DAYS = 8
+"""Days after which they do at the latest."""
 SUPPLY = {"harvester": "anagear-an1010", "capacitor": "capxx-hw203"}
 PANEL = "ixys-slmd600h10l"
 
@@ -190,14 +198,18 @@ def play_profile(
 ) -> Outcome:
     """Play a node that keeps coupons, on a supply, in a light, by the fleet's engine.
 
-    Where light and tasks come again each day, days are played until they are alike, and the rest is added as these.
+    Where light and tasks come again after a period, periods are played until they are alike, and the rest is added as
+    these.
     """
 
-    def of(first: int) -> tuple[Outcome, float]:
+    def of(end_s: float) -> tuple[Outcome, float]:
+        first = end_s / fleets.DAY_S
         fate = fleets.play_one(profile, trace, first, board=board, vcc_v=vcc_v, supply=supply, light=light)
         return _outcome(fate), fate["v_end_v"]
 
-    return (_by_the_day(of, days) if _comes_again(profile, trace) else None) or of(days)[0]
+    whole_s = days * fleets.DAY_S
+    again = _comes_again(profile, trace)
+    return (_by_the_period(of, profile, again, whole_s) if again is not None else None) or of(whole_s)[0]
 
 
 def _outcome(fate: Mapping[str, Any]) -> Outcome:
@@ -226,18 +238,39 @@ def _outcome(fate: Mapping[str, Any]) -> Outcome:
     )
 
 
-def _comes_again(profile: fleets.NodeProfile, trace: fleets.Trace) -> bool:
-    """Tell whether each day has the light of the day before, and its tasks at the same times."""
+def _comes_again(profile: fleets.NodeProfile, trace: fleets.Trace) -> float | None:
+    """Return the time after which both light and tasks are as they were; None: there is no such that is a number."""
     spans_s = (trace[0][-1], *(task.period_s for task in profile.tasks))
-    return all(abs(math.remainder(fleets.DAY_S, span_s)) <= ALIKE for span_s in spans_s)
+    parts = [Fraction(span_s).limit_denominator(100_000) for span_s in spans_s]
+    common_s = math.lcm(*(part.numerator for part in parts)) / math.gcd(*(part.denominator for part in parts))
+    again_s = common_s * math.ceil(ALIKE_SHORTEST_S / common_s)
+    return again_s if all(abs(math.remainder(again_s, span_s)) <= ALIKE for span_s in spans_s) else None
 
 
-def _by_the_day(of: Callable[[int], tuple[Outcome, float]], days: int) -> Outcome | None:
-    """Play until a day leaves the node as it found it, and does what the day before did; None: none does so soon."""
-    for first in ALIKE_DAYS:
-        if days <= first + 2:
+def _dues(period_s: float, end_s: float) -> int:
+    """Count the times that a task falls due before an end, as the engine counts them: rounding decides at the end."""
+    count = math.ceil(end_s / period_s)
+    while count > 0 and (count - 1) * period_s >= end_s:
+        count -= 1
+    return count + (count * period_s < end_s)
+
+
+def _by_the_period(
+    of: Callable[[float], tuple[Outcome, float]], profile: fleets.NodeProfile, again_s: float, whole_s: float
+) -> Outcome | None:
+    """Play until a period leaves the node as it found it, and does what the one before did; None: none does so soon."""
+    periods, rest_s = divmod(whole_s, again_s)
+    for first in ALIKE_AFTER:
+        if periods <= 2 * (first + 2):
             return None
-        played = [of(first + more) for more in range(3)]
+        ends_s = [rest_s + (first + more) * again_s for more in range(3)]
+        more = round(periods) - (first + 2)
+        for task in profile.tasks:
+            each = round(again_s / task.period_s)
+            dues = [_dues(task.period_s, end_s) for end_s in (*ends_s, whole_s)]
+            if [b - a for a, b in itertools.pairwise(dues)] != [each, each, more * each]:
+                return None
+        played = [of(end_s) for end_s in ends_s]
         (_, before_v), (_, between_v), (last, after_v) = played
         steps = [
             {key: getattr(a, key) - getattr(b, key) for key in SUMMED}
@@ -247,9 +280,25 @@ def _by_the_day(of: Callable[[int], tuple[Outcome, float]], days: int) -> Outcom
         same = all(math.isclose(v, after_v, rel_tol=ALIKE) for v in (before_v, between_v))
         same = same and len({o.left for o, _ in played}) == 1
         if same and all(math.isclose(steps[0][k], steps[1][k], rel_tol=ALIKE, abs_tol=scale[k]) for k in SUMMED):
-            more = days - (first + 2)
             return replace(last, **{key: getattr(last, key) + more * steps[0][key] for key in SUMMED})
     return None
+
+
+def _even_demand(asked: Question, demand: float) -> float:
+    """Return the nearest demand whose answers come again with the light after some days, if it is near enough."""
+    if abs(math.remainder(fleets.DAY_S, asked.trace[0][-1])) > ALIKE:
+        return demand
+    for days in range(1, EVEN_DAYS + 1):
+        for step in (0, 1, -1, 2, -2):
+            answers_ = round(demand * days) + step
+            even = answers_ / days
+            if answers_ < 1 or abs(even - demand) > EVEN * demand:
+                continue
+            ends = [(n * days, n * answers_) for first in ALIKE_AFTER for n in range(first, first + 3)]
+            ends += [(asked.days, round(asked.days * even))] if asked.days % days == 0 else []
+            if all(_dues(fleets.DAY_S / even, n * fleets.DAY_S) == count for n, count in ends):
+                return even
+    return demand
 
 
 @dataclass(frozen=True)
@@ -284,6 +333,8 @@ class Axis:
     vary: Callable[[Question, float], Question]
     whole: bool = False
     """True if only whole numbers make sense."""
+    near: Callable[[Question, float], float] = lambda _, v: v
+    """Value that is tried in place of another, as it is next to it and sooner played."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +380,15 @@ class Edges:
 
 
 AXES = (
-    Axis("demand", "answers a day", "a day", *DEMAND, lambda q: q.demand, lambda q, v: replace(q, demand=v)),
+    Axis(
+        "demand",
+        "answers a day",
+        "a day",
+        *DEMAND,
+        lambda q: q.demand,
+        lambda q, v: replace(q, demand=v),
+        near=_even_demand,
+    ),
     Axis(
         "light",
         "mean power that the panel offers",
@@ -369,18 +428,21 @@ class _Search:
                 wanted.setdefault(value, []).append(key)
                 if key not in self.played:
                     missing[key] = of, slots
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
             # Each in a copy of this context, which knows the folder of the scenario (places.beside).
             begun = {key: pool.submit(copy_context().run, play, of, n) for key, (of, n) in missing.items()}
             for key, playing in begun.items():
                 self.played[key] = playing.result()
                 if self.heard is not None:
                     self.heard(len(self.played))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # a year that is under way takes seconds
         return {value: Point(value, *(self.played[k] for k in keys)) for value, keys in wanted.items()}
 
     def edges(self, axis: Axis) -> Edges:
         low, high = _range(axis, self.question)
-        grid = _grid(low, high, axis.asked(self.question), axis.whole)
+        grid = _grid(axis, self.question, low, high)
         points = self.points(axis, grid)
         at = axis.asked(self.question)
         first, last = _run([points[v].pays for v in grid], min(range(len(grid)), key=lambda i: abs(grid[i] - at)))
@@ -410,7 +472,7 @@ class _Search:
         for _ in range(FINEST_STEPS):
             if abs(math.log(out / inside)) <= math.log1p(NEAR) or (axis.whole and abs(out - inside) <= 1):
                 break
-            middle = math.sqrt(out * inside)
+            middle = axis.near(self.question, math.sqrt(out * inside))
             if axis.whole:
                 middle = min(max(round(middle), min(out, inside) + 1), max(out, inside) - 1)
             points |= self.points(axis, [middle])
@@ -428,11 +490,12 @@ def _range(axis: Axis, asked: Question) -> tuple[float, float]:
     return axis.low * scale, axis.high * scale
 
 
-def _grid(low: float, high: float, asked: float, whole: bool) -> list[float]:
+def _grid(axis: Axis, question: Question, low: float, high: float) -> list[float]:
     steps = max(round(math.log(high / low, GRID)), 1)
-    values = {low * (high / low) ** (i / steps) for i in range(steps + 1)}
+    values = {axis.near(question, low * (high / low) ** (i / steps)) for i in range(steps + 1)}
+    asked = axis.asked(question)
     values |= {asked} if low <= asked <= high else set()
-    return sorted({float(round(v)) for v in values} if whole else values)
+    return sorted({float(round(v)) for v in values} if axis.whole else values)
 
 
 def _run(pays: Sequence[bool], at: int) -> tuple[int | None, int | None]:

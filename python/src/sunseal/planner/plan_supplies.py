@@ -16,7 +16,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -408,11 +408,14 @@ class Year:
         found = self.engine(supply).lows(self.edges_s, self.light_w[supply], drawn_w, charger)
         return np.sort(np.frombuffer(found))
 
-    def largest_w(self, supply: int, survive_share: float) -> list[float]:
-        """Return the largest load that keeps each gate of `GATES` on that share of days."""
+    def largest_w(self, supply: int, survive_share: float, gates: Array = GATES) -> list[float]:
+        """Return the largest load that keeps each of rising gates on that share of days."""
         fails = min(math.floor((1.0 - survive_share) * DAYS + 1e-9), DAYS - 1)
         charger = self.pairs[supply][1].charge_efficiency
-        return self.engine(supply).largest_w(self.edges_s, self.light_w[supply], fails, GATES.tolist(), charger)
+        return self.engine(supply).largest_w(self.edges_s, self.light_w[supply], fails, gates.tolist(), charger)
+
+
+_Loads = dict[tuple[Harvested, Corner], tuple[int, list[float]]]
 
 
 @dataclass(frozen=True)
@@ -422,8 +425,14 @@ class Carried:
     year: Year
     full_j: Array
     """Energy of each full store above its cut-off."""
-    loads_w: Array
-    """Supplies x gates of `GATES`, falling."""
+    survive_share: float
+    _known: _Loads = field(default_factory=dict, repr=False, compare=False)
+    """First gate of those that a supply was searched at, and its loads there: one year is played ten times a gate."""
+
+    @property
+    def loads_w(self) -> Array:
+        """Supplies x gates of `GATES`, falling."""
+        return np.array([self._loads(i, 0, len(GATES) - 1)[1] for i in range(len(self.year.pairs))])
 
     def only(self, supplies: Sequence[int]) -> Carried:
         """Return the same of some of the supplies."""
@@ -433,12 +442,29 @@ class Carried:
             pairs=tuple(self.year.pairs[i] for i in supplies),
             light_w=tuple(self.year.light_w[i] for i in supplies),
         )
-        return Carried(year, self.full_j[at], self.loads_w[at])
+        return Carried(year, self.full_j[at], self.survive_share, self._known)
+
+    def _loads(self, supply: int, first: int, last: int) -> tuple[int, list[float]]:
+        """Return the loads at a stretch of `GATES`, or at more, and the first of these."""
+        pair = self.year.pairs[supply]
+        if pair in self._known:
+            begun, found = self._known[pair]
+            if begun <= first and last < begun + len(found):
+                return begun, found
+            first, last = min(begun, first), max(begun + len(found) - 1, last)
+        found = self.year.largest_w(supply, self.survive_share, GATES[first : last + 1])
+        self._known[pair] = first, found
+        return first, found
 
     def most_w(self, supply: int, gate_j: Array) -> Array:
         """Return the largest load at the store under which it keeps `gate_j` on that share of days; 0 if none."""
         part = np.asarray(gate_j, dtype=float) / self.full_j[supply]
-        found: Array = np.interp(part, GATES, self.loads_w[supply])
+        asked = part[part <= 1.0]
+        if len(asked) == 0:
+            return np.zeros(len(part))
+        first = max(int(np.searchsorted(GATES, asked.min(), "right")) - 1, 0)
+        first, loads_w = self._loads(supply, first, int(np.searchsorted(GATES, asked.max())))
+        found: Array = np.interp(part, GATES[first : first + len(loads_w)], loads_w)
         return np.where(part > 1.0, 0.0, found)
 
     def share(self, supply: int, drawn_w: float, gate_j: float) -> float:
@@ -462,8 +488,7 @@ def carried(
         light_w.append(known[key])
     year = Year(tuple(zip(supplies, each, strict=True)), tuple(light_w), edges_s)
     full_j = np.array([year.engine(i).full_j for i in range(len(supplies))])
-    loads_w = np.array([year.largest_w(i, survive_share) for i in range(len(supplies))])
-    return Carried(year, full_j, loads_w)
+    return Carried(year, full_j, survive_share)
 
 
 # --- Batteries -------------------------------------------------------------------------------

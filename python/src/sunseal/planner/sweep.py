@@ -560,32 +560,40 @@ def judge_harvested(
     return Judged(fits & ~np.isnan(cost), needed, had, needed, cost, {**met, "energy": enough}, False)
 
 
-def needed_w(one: supply.Harvested, table: pd.DataFrame, efficiency: float = 1.0) -> Array:
+Columns = pd.DataFrame | Mapping[str, Array]
+"""Loads by their columns: of one load arrays alone, as pandas takes longer to reach a column than to use it."""
+
+
+def _columns(table: Columns, names: str) -> Iterator[Array]:
+    return (np.asarray(table[name]) for name in names.split())
+
+
+def needed_w(one: supply.Harvested, table: Columns, efficiency: float = 1.0) -> Array:
     """Return what a store gives for loads on average: what the output draws asleep and awake, each at the efficiency of
     its own current, and what the store's resistance loses while the node is awake."""
-    vcc_v, busy = table.vcc_v.to_numpy(), np.clip(table.busy.to_numpy(), 1e-9, 1.0)
-    round_w = (table.compute_w + table.radio_w).to_numpy()
+    vcc_v, busy, compute_w, radio_w, mean_w = _columns(table, "vcc_v busy compute_w radio_w mean_w")
+    busy, round_w = np.clip(busy, 1e-9, 1.0), compute_w + radio_w
     awake_w = one.drawn_w(round_w / busy, vcc_v, efficiency)
-    asleep_w = one.drawn_w((table.mean_w.to_numpy() - round_w) / np.maximum(1.0 - busy, 1e-6), vcc_v, efficiency)
+    asleep_w = one.drawn_w((mean_w - round_w) / np.maximum(1.0 - busy, 1e-6), vcc_v, efficiency)
     found: Array = awake_w * busy + asleep_w * (1.0 - busy)
     return found
 
 
-def at_store(one: supply.Harvested, table: pd.DataFrame) -> Array:
+def at_store(one: supply.Harvested, table: Columns) -> Array:
     """Return what a store gives for a joule of loads' rounds."""
-    peak_w = table.peak_w.to_numpy()
-    found: Array = one.drawn_w(peak_w, table.vcc_v.to_numpy()) / peak_w
+    peak_w, vcc_v = _columns(table, "peak_w vcc_v")
+    found: Array = one.drawn_w(peak_w, vcc_v) / peak_w
     return found
 
 
-def gate_j(one: supply.Harvested, table: pd.DataFrame) -> Array:
+def gate_j(one: supply.Harvested, table: Columns) -> Array:
     """Return what the store must hold above its cut-off before a round: the gate, and what its resistance takes."""
-    peak_w, vcc_v = table.peak_w.to_numpy(), table.vcc_v.to_numpy()
-    found: Array = table.gate_j.to_numpy() * at_store(one, table) + one.reserve_j(peak_w, vcc_v)
+    gate, peak_w, vcc_v = _columns(table, "gate_j peak_w vcc_v")
+    found: Array = gate * at_store(one, table) + one.reserve_j(peak_w, vcc_v)
     return found
 
 
-def lowest_j(requirements: Requirements, one: supply.Harvested, table: pd.DataFrame) -> Array:
+def lowest_j(requirements: Requirements, one: supply.Harvested, table: Columns) -> Array:
     """Return down to what a store may fall on a day whose rounds are all done: below the gate by what the load takes in
     half a period.
 
@@ -598,10 +606,11 @@ def lowest_j(requirements: Requirements, one: supply.Harvested, table: pd.DataFr
     return found
 
 
-def shortest_s(requirements: Requirements, table: pd.DataFrame) -> Array:
+def shortest_s(requirements: Requirements, table: Columns) -> Array:
     """Return the shortest period of the tasks, in each load's mode."""
     periodic, asked = (min(getattr(t, name) for t in requirements.tasks) for name in ("every_s", "asked_s"))
-    found: Array = np.where(table["mode"].to_numpy() == "periodic", periodic, asked)
+    (mode,) = _columns(table, "mode")
+    found: Array = np.where(mode == "periodic", periodic, asked)
     return found
 
 

@@ -10,17 +10,20 @@ root of the sum of squares.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import sweep
 from sunseal.planner.plan_requirements import Requirements
 
+Load: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
+"""One load by its columns, arrays of one entry."""
 COEFFICIENTS = {
     "compute": "current while computing",
     "sleep": "current asleep",
@@ -114,35 +117,35 @@ def _swings(field: sweep.Field, cases: Sequence[Case]) -> list[list[Swing]]:
         )
     found: list[list[Swing]] = []
     for i, case in enumerate(cases):
-        one = case.supply
+        one, load = case.supply, {str(name): case.load[name].to_numpy() for name in case.load}
         swings: list[Swing] = []
         if isinstance(one, supply.Harvested):
             assert field.carried is not None and carried is not None
             margin = _stored(field.requirements, one, _most(field.carried, field.harvested.index(one)))
             mine = [(n, name, told) for n, (j, name, _, told) in enumerate(corners) if j == i]
             for (n, name, told_low), (m, _, told_high) in zip(mine[::2], mine[1::2], strict=True):
-                low, high = (_stored(field.requirements, one, _most(carried, k))(case.load) for k in (n, m))
+                low, high = (_stored(field.requirements, one, _most(carried, k))(load) for k in (n, m))
                 swings.append(Swing(name, told_low, told_high, low, high))
             a, b = spreads.output_efficiency
             most = _most(field.carried, field.harvested.index(one))
-            low, high = (_stored(field.requirements, one, most, e)(case.load) for e in (a, b))
+            low, high = (_stored(field.requirements, one, most, e)(load) for e in (a, b))
             swings.append(Swing("efficiency of the output", _factor(a), _factor(b), low, high))
         else:
             margin = _lasting(field, one)
             a, b = spreads.battery_capacity
-            low, high = (_lasting(field, one, capacity=e)(case.load) for e in (a, b))
+            low, high = (_lasting(field, one, capacity=e)(load) for e in (a, b))
             swings.append(Swing("capacity of the battery", _factor(a), _factor(b), low, high))
             a, b = spreads.self_discharge
-            low, high = (_lasting(field, one, self_discharge=e)(case.load) for e in (a, b))
+            low, high = (_lasting(field, one, self_discharge=e)(load) for e in (a, b))
             swings.append(Swing("self-discharge", _factor(a), _factor(b), low, high))
-        found.append([*swings, *_currents(case.load, margin)])
+        found.append([*swings, *_currents(load, margin)])
     return found
 
 
 def _stored(
     wanted: Requirements, one: supply.Harvested, most: Callable[[Any], Any], output: float = 1.0
-) -> Callable[[pd.DataFrame], float]:
-    def margin(load: pd.DataFrame) -> float:
+) -> Callable[[Load], float]:
+    def margin(load: Load) -> float:
         needed = sweep.needed_w(one, load, output)
         return float(most(sweep.lowest_j(wanted, one, load))[0] / needed[0] - 1.0)
 
@@ -151,12 +154,12 @@ def _stored(
 
 def _lasting(
     field: sweep.Field, one: supply.Battery, capacity: float = 1.0, self_discharge: float = 1.0
-) -> Callable[[pd.DataFrame], float]:
+) -> Callable[[Load], float]:
     wanted_s = field.requirements.lifetime_s
     assert wanted_s is not None
 
-    def margin(load: pd.DataFrame) -> float:
-        _, life, _ = sweep.battery_life(load, one, capacity=capacity, self_discharge=self_discharge)
+    def margin(load: Load) -> float:
+        _, life, _ = sweep.battery_life(pd.DataFrame(load), one, capacity=capacity, self_discharge=self_discharge)
         return float(life[0] / wanted_s - 1.0)
 
     return margin
@@ -166,20 +169,20 @@ def _most(carried: supply.Carried, i: int) -> Callable[[Any], Any]:
     return lambda gate: carried.most_w(i, gate)
 
 
-def _currents(load: pd.DataFrame, margin: Callable[[pd.DataFrame], float]) -> list[Swing]:
+def _currents(load: Load, margin: Callable[[Load], float]) -> list[Swing]:
     """Move each group of coefficients to its ends, and the path loss to the worse of its own."""
     found = []
-    row = load.iloc[0]
+    row, mean_w = {name: values[0] for name, values in load.items()}, load["mean_w"]
     for part, name in COEFFICIENTS.items():
         typical = float(row[f"{part}_w"])
         if typical == 0.0:
             continue
-        low, high = (load.assign(mean_w=load.mean_w + row[f"{part}_{e}_w"] - typical) for e in ("low", "high"))
+        low, high = ({**load, "mean_w": mean_w + row[f"{part}_{e}_w"] - typical} for e in ("low", "high"))
         told = [_factor(round(float(row[f"{part}_{e}_w"]) / typical, 3)) for e in ("low", "high")]
         found.append(Swing(name, told[0], told[1], margin(low), margin(high)))
-    if np.isfinite(row.link_margin_db):
-        more_w = float(row.radio_worst_w - row.radio_w)
-        worst = load.assign(mean_w=load.mean_w + more_w)
-        power = "no output power is enough" if np.isnan(row.dbm_worst) else f"{row.dbm_worst:+.0f} dBm"
-        found.append(Swing("path loss", f"{row.dbm:+.0f} dBm", power, margin(load), margin(worst)))
+    if np.isfinite(row["link_margin_db"]):
+        more_w = float(row["radio_worst_w"] - row["radio_w"])
+        worst = {**load, "mean_w": mean_w + more_w}
+        power = "no output power is enough" if np.isnan(row["dbm_worst"]) else f"{row['dbm_worst']:+.0f} dBm"
+        found.append(Swing("path loss", f"{row['dbm']:+.0f} dBm", power, margin(load), margin(worst)))
     return found

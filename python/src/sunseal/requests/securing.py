@@ -188,8 +188,11 @@ class Inject:
     )
     seed: int = asked(NOISE, default=1)
     stop_at_first: bool = asked("--first", "Stop at the first failure.", bool, default=False)
-    brute: bool = asked(
-        "--brute", "Play each cut, not one of each class that has the same run behind it.", bool, default=False
+    brute: bool | None = asked(
+        "--brute/--classes",
+        "Play each cut, or one of each class that has the same run behind it; else what costs less.",
+        bool,
+        default=None,
     )
     adc_v: Mapping[int, float] | None = asked(ADC, default=None)
     progress: Callable[[int, int], None] | None = None

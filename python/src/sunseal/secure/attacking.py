@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Welch's t-test and correlation attacks on sets of traces, by the package scared.
+"""Welch's t-test and correlation attacks on sets of traces.
 
 A set of traces is an array with a row a trace and a column a sample. What an attack finds is held against the key
 that the traces were made with, so that each guess has the number of traces from which it was right.
@@ -8,12 +8,14 @@ that the traces were made with, so that each guess has the number of traces from
 from __future__ import annotations
 
 import math
-import warnings
+import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+from sunseal.secure import aes_rounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,44 +41,40 @@ def threshold(samples: int, traces: int, alpha: float = ALPHA) -> float:
     They take the normal distribution, as of many traces. Of few, t is Student's, with the fewest degrees of freedom
     that Welch's test can have: those of the smaller group, half of the traces.
     """
-    from scipy import stats
+    from scipy import special  # scipy.stats takes a second to import
 
     each = -math.expm1(math.log1p(-alpha) / max(samples, 1))
-    return float(stats.t.isf(each / 2, traces // 2 - 1))
+    return float(-special.stdtrit(traces // 2 - 1, each / 2))
 
 
 def welch(batches: Iterable[tuple[Samples, NDArray[np.bool_]]]) -> NDArray[np.float64]:
     """Return Welch's t of each sample between the traces of two groups; 0 where no trace differs from another."""
-    import scared
-    from estraces import read_ths_from_ram
-
-    test = scared.TTestAnalysis(precision="float64")
-    origin: Samples | None = None
+    origin: NDArray[np.float64] | None = None
     counts = np.zeros(2)
+    sums: list[Any] = [0.0, 0.0]
+    squares: list[Any] = [0.0, 0.0]
     for samples, second in batches:
-        counts += len(second) - second.sum(), second.sum()
-        # The same constant off both groups changes no t, and keeps the sums of squares small.
-        origin = samples.mean(axis=0) if origin is None else origin
-        groups = [read_ths_from_ram(samples[chosen] - origin) for chosen in (~second, second)]
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            test.run(scared.TTestContainer(*groups))
-    assert origin is not None
-    one, other = test.accumulators
-    still = (one.var <= 0) & (other.var <= 0) & (one.mean == other.mean)
-    # scared divides a group's squares by its n, an estimate of its variance by n - 1.
-    spread = one.var / (counts[0] - 1) + other.var / (counts[1] - 1)
+        # The same constant off both groups changes no t, and keeps the sums of squares small; a whole one keeps those
+        # of traces without noise exact.
+        origin = np.rint(samples.mean(axis=0, dtype=np.float64)) if origin is None else origin
+        for i, chosen in enumerate((~second, second)):
+            part = samples[chosen] - origin
+            counts[i] += len(part)
+            sums[i] += part.sum(axis=0)
+            squares[i] += (part * part).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(still, 0.0, (one.mean - other.mean) / np.sqrt(spread))
+        one, other = (total / count for total, count in zip(sums, counts, strict=True))
+        spread = [s / n - m * m for s, n, m in zip(squares, counts, (one, other), strict=True)]
+        still = (spread[0] <= 0) & (spread[1] <= 0) & (one == other)
+        of_means = spread[0] / (counts[0] - 1) + spread[1] / (counts[1] - 1)
+        return np.where(still, 0.0, (one - other) / np.sqrt(of_means))
 
 
 def foretold(correlation: float, alpha: float = 1e-4) -> int | None:
     """Return the traces that an attack wants at a correlation (Mangard 2004, equation 6); None at none."""
-    from scipy import stats
-
     if not 0 < correlation < 1:
         return 4 if correlation >= 1 else None
-    z = float(stats.norm.isf(alpha))
+    z = -statistics.NormalDist().inv_cdf(alpha)
     return math.ceil(3 + 8 * (z / math.log((1 + correlation) / (1 - correlation))) ** 2)
 
 
@@ -108,34 +106,60 @@ Places: TypeAlias = "Sequence[NDArray[np.intp]]"
 """For each byte that is attacked the samples that are looked at; none at all stands for every sample."""
 
 
+class Correlation:
+    """Pearson's correlations of values with samples, from the sums over traces that come in batches."""
+
+    def __init__(self, precision: type[np.floating[Any]] = np.float64) -> None:
+        """Begin with no trace; products of a batch are summed in `precision`, those of batches in double."""
+        self.precision = precision
+        self.traces = 0
+        self.x: Any = 0.0
+        self.xx: Any = 0.0
+        self.y: Any = 0.0
+        self.yy: Any = 0.0
+        self.xy: Any = 0.0
+
+    def update(self, samples: Samples, values: Values) -> None:
+        """Take traces, a row each, and the Hamming weights of what stands in the columns of `values`."""
+        weights = np.bitwise_count(values)
+        x, y = samples.astype(self.precision), weights.astype(self.precision)
+        self.traces += len(x)
+        self.x += x.sum(axis=0, dtype=np.float64)
+        self.xx += (x * x).sum(axis=0, dtype=np.float64)
+        self.y += weights.sum(axis=0, dtype=np.float64)
+        self.yy += (weights.astype(np.uint16) ** 2).sum(axis=0, dtype=np.float64)
+        self.xy += y.T @ x
+
+    def found(self) -> NDArray[np.float64]:
+        """Return a row a value, a column a sample; what never changes correlates with nothing."""
+        n = self.traces
+        with np.errstate(all="ignore"):
+            of_x, of_y = (
+                np.sqrt(n * square - total * total) for square, total in ((self.xx, self.x), (self.yy, self.y))
+            )
+            together = n * self.xy - np.outer(self.y, self.x)
+            found: NDArray[np.float64] = np.nan_to_num(together / np.outer(of_y, of_x), nan=0.0, posinf=0.0, neginf=0.0)
+        return found
+
+
 def profiled(samples: Samples, values: Values, least: float = 0.5) -> list[NDArray[np.intp]]:
     """Return where each value's Hamming weight shows, on a device of one's own whose secrets are known.
 
     `values` has a row a trace and a column a value. A value that shows nowhere with a correlation of `least` gives no
     places.
     """
-    import scared
-
-    found = scared.CPADistinguisher(precision="float64")
-    found.update(samples, scared.HammingWeight(expected_dtype=values.dtype)(values[:, None, :])[:, 0])
-    return [np.flatnonzero(row >= max(least, 0.9 * row.max())) for row in _defined(found)]
+    return [np.flatnonzero(row >= max(least, 0.9 * row.max())) for row in _shown(samples, values)]
 
 
 def shown(samples: Samples, values: Values) -> float:
     """Return the mean over some values of how well the Hamming weight of each shows anywhere."""
-    import scared
-
-    found = scared.CPADistinguisher(precision="float64")
-    found.update(samples, scared.HammingWeight(expected_dtype=values.dtype)(values[:, None, :])[:, 0])
-    return float(_defined(found).max(axis=1).mean())
+    return float(_shown(samples, values).max(axis=1).mean())
 
 
-def _defined(attack: Any) -> NDArray[Any]:
-    """Return correlations; a sample that never changes correlates with nothing."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        found: NDArray[Any] = np.nan_to_num(attack.compute(), nan=0.0, posinf=0.0, neginf=0.0)
-    return found
+def _shown(samples: Samples, values: Values) -> NDArray[np.float64]:
+    found = Correlation()
+    found.update(samples, values)
+    return found.found()
 
 
 class Recording:
@@ -196,10 +220,7 @@ def _follow(
     The model's sign is known: a guess has the greatest correlation of its `places`, not the greatest absolute one. It
     ends early where each right guess has settled.
     """
-    import scared
-
-    # The other one computes a guess after the other, in Python.
-    attack = scared.CPAAlternativeDistinguisher()
+    attack = Correlation(np.float32)
     some = all(len(p) for p in places) and len(places) > 0
     columns: Any = np.unique(np.concatenate(places)) if some else slice(None)
     shown: list[Any] = [np.isin(columns, p) for p in places] if some else [slice(None)] * len(right)
@@ -213,9 +234,9 @@ def _follow(
             for low in range(0, len(samples), rows):
                 cut = slice(low, low + rows)
                 values = predicted({name: v[cut] for name, v in known.items()}, guesses)
-                attack.update(samples[cut][:, columns], scared.HammingWeight(expected_dtype=values.dtype)(values))
+                attack.update(samples[cut][:, columns], values.reshape(len(values), -1))
         begun = end
-        found = _defined(attack).reshape(len(guesses), len(right), -1)
+        found = attack.found().reshape(len(guesses), len(right), -1)
         scores = np.stack([found[:, i, where].max(axis=-1) for i, where in enumerate(shown)], axis=1)
         for i, at in enumerate(index):
             others = np.delete(scores[:, i], at)
@@ -297,21 +318,16 @@ _Step: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.uint8]]"
 
 def _into_round(counters: NDArray[np.uint8], steps: Sequence[_Step]) -> NDArray[np.uint8]:
     """Carry counter blocks through rounds of which only the bytes that change are known; the rest counts as 0."""
-    from scared import aes
-
     state = counters
     for changing, added in steps:
-        substituted = np.where(changing, aes.base.sub_bytes(state ^ added), np.uint8(0))
-        state = aes.base.mix_columns(aes.base.shift_rows(substituted))
+        substituted = np.where(changing, aes_rounds.SBOX[state ^ added], np.uint8(0))
+        state = aes_rounds.mix_columns(aes_rounds.shift_rows(substituted))
     return state
 
 
 def _spread(changing: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the bytes that change behind ShiftRows and MixColumns."""
-    from scared import aes
-
-    moved = aes.base.shift_rows(changing.astype(np.uint8)).reshape(4, 4)
-    return np.repeat(moved.any(axis=1), 4)
+    return np.repeat(changing[aes_rounds.SHIFTED].reshape(4, 4).any(axis=1), 4)
 
 
 def aes_by_counter(traces: Recording, key: bytes, places: Mapping[int, Places]) -> Attack:
@@ -322,8 +338,6 @@ def aes_by_counter(traces: Recording, key: bytes, places: Mapping[int, Places]) 
     follow. `known["counter"]` holds the blocks, `places` for each round where its 16 outputs show. A step that fails is
     the last one.
     """
-    from scared import aes
-
     first = next(traces.rows(0, min(CHECKED_FIRST, traces.most)))[1]["counter"]
     changing = (first != first[0]).any(axis=0)
     steps: list[_Step] = []
@@ -335,13 +349,11 @@ def aes_by_counter(traces: Recording, key: bytes, places: Mapping[int, Places]) 
 
         def outputs(known: dict[str, Any], guesses: Values, at: Any = at) -> Values:
             before = _into_round(known["counter"], steps)[:, at]
-            values: Values = aes.base.SBOX[before[:, None, :] ^ guesses[None, :, None]]
+            values: Values = aes_rounds.SBOX[before[:, None, :] ^ guesses[None, :, None]]
             return values
 
-        inside = aes.base.encrypt(
-            first[:1], np.frombuffer(key, dtype=np.uint8), at_round=number, after_step=aes.base.Steps.SUB_BYTES
-        )
-        right = (aes.base.inv_sub_bytes(inside) ^ _into_round(first[:1], steps))[0]
+        inside = aes_rounds.INVERSE_SBOX[aes_rounds.substituted(first[:1], key, number)]
+        right = (inside ^ _into_round(first[:1], steps))[0]
         names = [f"round {number}, byte {b}" for b in at]
         shown = [places[number][int(b)] for b in at] if number in places else ()
         guesses = correlate(traces, outputs, right[at].tolist(), names, shown)
@@ -351,8 +363,8 @@ def aes_by_counter(traces: Recording, key: bytes, places: Mapping[int, Places]) 
         if any(guess.disclosed_at is None for guess in guesses):
             return Attack(tuple(told), False, min(traces.recorded, traces.most))
         if alone and changing.all():
-            found = aes.base.inv_key_schedule(added, round_in=number - 1)[0, 0]
-            return Attack(tuple(told), found.tobytes() == key, min(traces.recorded, traces.most))
+            found = aes_rounds.key_of(added, number - 1)
+            return Attack(tuple(told), found == key, min(traces.recorded, traces.most))
         alone = bool(changing.all())
         steps.append((changing, added))
         changing = _spread(changing)

@@ -28,6 +28,10 @@ TRACE_INSTRUCTIONS = 12
 SHRINK_CUTS = 10_000
 RECOVERIES_MOST = 1000
 """So many different recoveries are cut; each keeps its stretch, a megabyte."""
+SURVEYED_FROM = 100_000
+"""Cycles of a stretch from which on the survey that classes want is worth a thought: it takes 50 ms."""
+SURVEY_CYCLES = 80
+"""Cycles of a run that are played in the time in which one cycle of a stretch is surveyed for classes."""
 LAST_KEPT = 64
 """So many of what a last loss left are kept, to recognise others by: in flash there are thousands, hardly two alike."""
 UNCUT_NAMED = 100
@@ -65,13 +69,21 @@ def reach(m: Machine, place: Place, limit: int) -> None:
 
 
 class _Witness(Machine):
-    """A machine as those see it who set it up and check it: keeps a list of what they ask for beyond `PLAIN`."""
+    """A machine as those see it who set it up and check it: keeps what they ask for beyond `PLAIN`, and write."""
 
-    def __init__(self, machine: Machine, asked: set[str]) -> None:
-        object.__setattr__(self, "_seen", (machine, asked))
+    def __init__(self, machine: Machine, asked: set[str], written: dict[str, None]) -> None:
+        def write(place: Place, data: bytes) -> None:
+            addr = machine.address(place)
+            found = None if isinstance(place, str) else machine.engine.object_at(addr)
+            written[place if isinstance(place, str) else found[0] if found is not None else f"{addr:#x}"] = None
+            machine.write(place, data)
+
+        object.__setattr__(self, "_seen", (machine, asked, write))
 
     def __getattribute__(self, name: str) -> Any:
-        machine, asked = object.__getattribute__(self, "_seen")
+        machine, asked, write = object.__getattribute__(self, "_seen")
+        if name == "write":
+            return write
         if name not in PLAIN:
             asked.add(name)
         return getattr(machine, name)
@@ -127,7 +139,9 @@ class Run:
         """True where the stretch writes nothing to non-volatile memory."""
         self.asked: set[str] = set()
         """Names that `setup`, `call` and invariants asked for which tell when a cut fell."""
-        self.witness = _Witness(m, self.asked)
+        self.written: dict[str, None] = {}
+        """Places that `setup` and `call` write anew behind each power-up, whatever a cut left of them."""
+        self.witness = _Witness(m, self.asked, self.written)
 
     @property
     def compared(self) -> list[str]:
@@ -171,6 +185,11 @@ class Run:
             self.goals, self.until = self.ends, self.rest
         m.restore(begun)
         return _engine.Stretch(m.engine, self.ends, limit)
+
+    def cheaper_alone(self, cuts: int) -> bool:
+        """Say whether so many cuts cost less played each than the survey of the stretch that classes want."""
+        surveyed, each = self.stretch.cycles, self.machine.cycles
+        return surveyed >= SURVEYED_FROM and cuts * each + surveyed < SURVEY_CYCLES * surveyed
 
     def begin(self) -> None:
         """Prepare the first instruction behind a power-up."""

@@ -97,6 +97,8 @@ class Injection(Shown):
     """The objects that tell those from the others, by name, and how many values they had."""
     held: Sequence[str] = ()
     """Objects that each life began with as the image has them."""
+    written: Sequence[str] = ()
+    """Places that `setup` and `call` wrote anew behind each power-up, whatever the cut left of them."""
     compared: Sequence[str] = ()
     """Things that were held against the uninterrupted run behind each cut: objects, checks, assertions."""
     keeps_nothing: bool = False
@@ -129,6 +131,7 @@ class Injection(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         told = {**self.judged.to_dict(), **vars(self), "passed": self.passed}
+        told["written"] = list(self.written)
         return {**told, "compared": list(self.compared), "failures": [f.to_dict() for f in self.failures]}
 
 
@@ -244,8 +247,10 @@ def inject(to: requests.Inject) -> Injection:
     of the ADC, in each life the same.
 
     Cuts that provably have the same run behind them are one class, of which the first is played; `brute` plays
-    each cut. `setup`, `call` and `invariants` must then do the same whenever the machine is the same; where they
-    ask for what tells one cut from another, such as `cycles`, each cut is played.
+    each cut, False one of each class. Where it is not said, so few cuts of a long stretch are each played that to
+    survey it for classes would cost more. `setup`, `call` and `invariants` must then do the same whenever the machine
+    is the same; where they ask for what tells one cut from another, such as `cycles`, each cut is played. What `setup`
+    and `call` write they write in each life, and the answer names it.
 
     The first failure is followed back to the earliest cut that fails. With no `golden`, `expect`, invariant or
     assertion nothing is compared, and the verdict is undecided unless a cut keeps the program from its end. Raises
@@ -268,12 +273,15 @@ def inject(to: requests.Inject) -> Injection:
         round(to.off_s * 1e12),
         to.seed,
         again=to.again,
-        brute=to.brute,
+        brute=bool(to.brute),
         losses=to.losses,
         points=to.points,
         every=to.every,
     )
-    enough(run.stretch, to.points, to.every, len(campaign.points_of(root)))
+    cuts = len(campaign.points_of(root))
+    enough(run.stretch, to.points, to.every, cuts)
+    if to.brute is None and to.losses == 1:
+        campaign.brute = run.cheaper_alone(cuts)
     campaign.cut_all(root, to.stop_at_first, to.progress)
     found = _injection(campaign, program_name(to.elf), to.board, tuple(to.held))
     if not found.failed and 0 in campaign.twice:
@@ -315,6 +323,7 @@ def _injection(campaign: Campaign, program: str, board: str, held: tuple[str, ..
         len(campaign.uncut),
         campaign.changing(),
         held,
+        tuple(campaign.run.written),
         campaign.run.compared,
         campaign.run.keeps_nothing,
     )

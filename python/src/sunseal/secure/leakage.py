@@ -28,7 +28,7 @@ from sunseal.machine.machine import Machine
 from sunseal.measurement import coupon, oracle
 from sunseal.measurement.journal import Answers
 from sunseal.requests.asking import answers
-from sunseal.secure import attacking
+from sunseal.secure import aes_rounds, attacking
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -598,12 +598,7 @@ def _ctr_phase(
 
 def _outputs(rows: Rows, number: int) -> NDArray[np.uint8]:
     """Return the outputs of a round's S-boxes."""
-    from scared import aes
-
-    values: NDArray[np.uint8] = aes.base.encrypt(
-        rows["counter"], rows["key"][0], at_round=number, after_step=aes.base.Steps.SUB_BYTES
-    )
-    return values
+    return aes_rounds.substituted(rows["counter"], rows["key"][0].tobytes(), number)
 
 
 def _ctr_shows(samples: attacking.Samples, rows: Rows) -> dict[str, float]:
