@@ -4,32 +4,23 @@
 
 #![allow(dead_code)] // each benchmark uses its part
 
-use std::time::Instant;
+mod clock;
 
 use criterion::Criterion;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
-/// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
-pub struct CpuTime(Instant);
-
-impl CpuTime {
-    fn ran_ns(&self) -> u64 {
-        std::fs::read_to_string("/proc/thread-self/schedstat")
-            .ok()
-            .and_then(|s| s.split_whitespace().next()?.parse().ok())
-            .unwrap_or_else(|| self.0.elapsed().as_nanos() as u64)
-    }
-}
+/// Nanoseconds that this thread ran.
+pub struct CpuTime;
 
 impl Measurement for CpuTime {
     type Intermediate = u64;
     type Value = u64;
     fn start(&self) -> u64 {
-        self.ran_ns()
+        clock::thread_ns()
     }
     fn end(&self, start: u64) -> u64 {
-        self.ran_ns() - start
+        clock::thread_ns() - start
     }
     fn add(&self, a: &u64, b: &u64) -> u64 {
         a + b
@@ -47,7 +38,7 @@ impl Measurement for CpuTime {
 
 /// Criterion by CPU time.
 pub fn cpu_time() -> Criterion<CpuTime> {
-    Criterion::default().with_measurement(CpuTime(Instant::now()))
+    Criterion::default().with_measurement(CpuTime)
 }
 
 /// What an energy profile needs of each instruction: cycles by where control went, accesses by kind.
