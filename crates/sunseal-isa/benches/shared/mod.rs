@@ -5,9 +5,11 @@
 #![allow(dead_code)] // each benchmark uses its part
 
 mod clock;
+#[path = "../../../sunseal-py/src/yardstick.rs"]
+mod yardstick;
 
-use criterion::Criterion;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use criterion::{BenchmarkGroup, Criterion, Throughput};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 /// Nanoseconds that this thread ran.
@@ -39,6 +41,13 @@ impl Measurement for CpuTime {
 /// Criterion by CPU time.
 pub fn cpu_time() -> Criterion<CpuTime> {
     Criterion::default().with_measurement(CpuTime)
+}
+
+/// The yardstick beside a group's figures, which are divided by its own: other work and another processor leave the
+/// quotient alone. The group's throughput is another afterwards.
+pub fn beside_yardstick(group: &mut BenchmarkGroup<'_, CpuTime>) {
+    group.throughput(Throughput::Elements(yardstick::run().0));
+    group.bench_function("yardstick", |b| b.iter(yardstick::run));
 }
 
 /// What an energy profile needs of each instruction: cycles by where control went, accesses by kind.
@@ -107,6 +116,7 @@ macro_rules! benchmarks {
                 b.iter(|| run(&mut machine, &mut sunseal_isa::Silent));
             });
             group.bench_function("counting", |b| b.iter(|| run(&mut machine, &mut count)));
+            shared::beside_yardstick(&mut group);
             group.finish();
         }
 
