@@ -10,6 +10,7 @@ import pytest
 
 from sunseal import _engine
 from sunseal.benchmark import bench, provenance, timing
+from sunseal.errors import SunsealError
 
 
 def test_other_work_that_slows_some_rounds_leaves_the_ratio_alone() -> None:
@@ -101,3 +102,10 @@ def test_a_page_that_is_older_than_the_engine_is_named_with_what_renews_it(tmp_p
     told_now = provenance.older(tmp_path)
     assert "which this history does not have; `cargo run" in told_now[performance]
     assert "does not name the commit that it was measured of" in told_now[loop]
+
+
+def test_where_there_are_no_pages_none_is_judged(tmp_path: Path) -> None:
+    with pytest.raises(
+        SunsealError, match=r"there is no docs/reference/performance\.md in .*a clone"
+    ):
+        provenance.older(tmp_path)

@@ -63,6 +63,10 @@ def older(home: Path) -> dict[Path, str]:
     """Return the pages that are not of the present engine, each with the sentence that says so."""
     told = {}
     for path, page in PAGES.items():
+        if not (home / path).is_file():
+            raise SunsealError(
+                f"there is no {path} in {home}; the pages of speeds are judged in a clone of the repository"
+            )
         found = COMMIT.search((home / path).read_text("utf-8"))
         changed = _changed(home, found.group(1), page.crates) if found else None
         if found is None:
