@@ -19,7 +19,7 @@ from sunseal.measurement import measuring, oracle
 CORES = {
     "msp430": ("msp430f5438a-anagear", "msp430fr5994-launchpad", "telosb"),
     "avr": ("micaz",),
-    "thumb": ("msp432p401r-launchpad",),
+    "thumb": ("msp432p401r-launchpad", "nucleo-l476rg"),
 }
 """The instruction sets, each with the boards whose chip has a loop of its own."""
 
