@@ -338,6 +338,12 @@ fn provenance() -> String {
     }
 }
 
+/// Mean number of processes that wanted a processor in the last minute.
+fn load_average() -> String {
+    let told = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    told.split(' ').next().filter(|l| !l.is_empty()).unwrap_or("unknown").to_owned()
+}
+
 fn report() -> Result<String, String> {
     let scratch = Scratch::new()?;
     let folder = scratch.path();
@@ -348,8 +354,7 @@ fn report() -> Result<String, String> {
         ("avr", "libsimavr, an interpreter with cycles", simavr(folder)?),
         ("thumb", "libunicorn, QEMU's translator, without cycles", unicorn(folder)?),
     ];
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().filter(|l| !l.is_empty()).unwrap_or("unknown").to_owned();
+    let load = load_average();
     let date = first_line(Path::new("date"), &["-u", "+%Y-%m-%d"]);
     let rustc = first_line(Path::new("rustc"), &["--version"]);
     let kernel = first_line(Path::new("uname"), &["-sr"]);
@@ -389,12 +394,12 @@ fn report() -> Result<String, String> {
             let f = figure(group, kind)?;
             let _ = write!(cells, " {} ± {:.0} % |", cell(Ok(f), yardstick), f.spread());
         }
-        let theirs_too = theirs / yardstick.mega();
-        let _ = writeln!(text, "| {name} |{cells} {theirs_too:.2} ({theirs:.0}) | {what} |");
+        let ratio = theirs / yardstick.mega();
+        let _ = writeln!(text, "| {name} |{cells} {ratio:.2} ({theirs:.0}) | {what} |");
     }
-    let _ = writeln!(text, "\nPrograms by {avr_gcc} and {arm_gcc}; the MSP430's is assembly.\n");
+    let _ = writeln!(text, "\nPrograms by {avr_gcc} and {arm_gcc}; the MSP430's is assembly.");
     text.push_str(
-        "## Machines\n\n\
+        "\n## Machines\n\n\
          A whole machine with peripherals, events, wait states and its ledger open, on one ECDSA signature over secp160r1 by the bench image of its \
          board, from reset to halt. *Leakage*: a sample of Hamming weights and distances for each cycle. *Taint*: key and entropy marked and followed; \
          the mark is on most registers most of the time.\n\n\
