@@ -24,7 +24,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release release-check sdist test test-quick debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
+.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release release-check sdist test test-quick debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench speed clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -183,7 +183,8 @@ release: all all-boards ## The same with the engine optimised by a profile of tr
 
 # Others' tools that judge a release lie beside .venv, as Sphinx does; those of CITATION.cff want older libraries than the rest.
 JUDGED = $(CARGO_TARGET_DIR)/released
-release-check: all all-boards tools $(STAMPS)/judges ## Hold version, changelog, citation and a wheel to what a release asks, and run it where nothing else is: twenty minutes.
+release-check: all all-boards tools $(STAMPS)/judges ## Hold version, changelog, citation, pages of speeds and a wheel to what a release asks, and run it where nothing else is: twenty minutes.
+	$(BIN)/sunseal bench --check
 	@rm -rf $(JUDGED)
 	$(BIN)/python packaging/wheel --out $(JUDGED)
 	$(BIN)/python packaging/release.py check $(JUDGED)/sunseal-*.whl
@@ -224,8 +225,12 @@ fmt: venv ## Format all sources in place.
 	$(BIN)/ruff format python tests examples firmware hdl packaging docs
 	$(BIN)/clang-format -i $(C_SOURCES)
 
-bench: all ## Measure the simulator's and the server's speed (wall-clock figures, never asserted).
+bench: all ## Measure the simulator's and the server's speed in CPU time where one thread works; figures that nothing asserts.
 	$(CARGO) bench --workspace --exclude sunseal-py
+
+speed: all-boards ## Compare the engine's speed with that of another commit, in turns, per machine and instrument; OLD=<commit>.
+	@$(if $(OLD),,echo "say which commit to compare with, such as make speed OLD=HEAD~1" >&2; exit 2)
+	$(PYTHON) tests/speed.py $(OLD)
 
 clean: ## Remove everything that was built here; caches stay.
 	rm -rf $(VENV) $(CARGO_TARGET_DIR) firmware/build out

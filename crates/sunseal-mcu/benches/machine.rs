@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use asm::{Arg::*, Size::W};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use shared::{Counting, CpuTime, cpu_time};
+use shared::{Counting, CpuTime, beside_yardstick, cpu_time};
 use sunseal_mcu::leakage::{Leakage, Model};
 use sunseal_mcu::taint::Taint;
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
@@ -24,12 +24,13 @@ use sunseal_trace::{Observer, Picos, Silent};
 const IMAGE: &str = "bench-ecdsa-secp160r1-sign.elf";
 const INPUT_BYTES: usize = 85;
 /// Board, variant of its images, device.
-const BOARDS: [(&str, &str, &str); 5] = [
+const BOARDS: [(&str, &str, &str); 6] = [
     ("telosb", "mpy-16", "msp430f1611"),
     ("msp430f5438a-anagear", "mpy-32", "msp430f5438a"),
     ("msp430fr5994-launchpad", "mpy-32", "msp430fr5994"),
     ("micaz", "default", "atmega128l"),
     ("msp432p401r-launchpad", "default", "msp432p401r"),
+    ("nucleo-l476rg", "default", "stm32l476rg"),
 ];
 
 fn image(board: &str, variant: &str) -> Option<Elf> {
@@ -173,6 +174,7 @@ fn signatures(c: &mut Criterion<CpuTime>) {
                 both = Some(observer.0);
             });
         });
+        beside_yardstick(&mut group);
         group.finish();
     }
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Simulated time over wall time: Criterion's elements are simulated seconds, so that `elem/s` reads
+//! Simulated time over CPU time of one core: Criterion's elements are simulated seconds, so that `elem/s` reads
 //! as "times real time".
 
 #[path = "../tests/it/common/mod.rs"]
 mod common;
+#[path = "../../sunseal-isa/benches/shared/mod.rs"]
+mod shared;
 
 use common::gateway::{Gateway, firmware};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use shared::{CpuTime, cpu_time};
 use sunseal_node::{LoopbackAir, Node, Scenario, Sent};
 use sunseal_power::HarvestTrace;
 
 fn play(
-    c: &mut Criterion,
+    c: &mut Criterion<CpuTime>,
     name: &str,
     duration_s: f64,
     program: (Vec<u16>, Vec<(u32, u32)>),
@@ -43,7 +46,7 @@ fn play(
     group.finish();
 }
 
-fn closed_loop(c: &mut Criterion) {
+fn closed_loop(c: &mut Criterion<CpuTime>) {
     let busy = [&common::STOP_WATCHDOG[..], &[common::FOREVER]].concat();
     let asleep = [
         &common::STOP_WATCHDOG[..],
@@ -66,7 +69,7 @@ fn closed_loop(c: &mut Criterion) {
 }
 
 /// A year from a profile: a signature every ten minutes, light by the hour.
-fn from_profile(c: &mut Criterion) {
+fn from_profile(c: &mut Criterion<CpuTime>) {
     let sign = sunseal_node::Task {
         name: "sign".into(),
         period_s: 600.0,
@@ -106,7 +109,7 @@ fn from_profile(c: &mut Criterion) {
 }
 
 /// A winter day of the node's own program: it signs every three minutes, alternately asked and by itself.
-fn node(c: &mut Criterion) {
+fn node(c: &mut Criterion<CpuTime>) {
     let text = format!(
         "name = \"node\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\nduration_s = 86400\n[supply]\ninitial_v = 3.0\n\
          [node]\nmode = \"both\"\nperiod_s = 180\n",
@@ -137,5 +140,5 @@ fn node(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, closed_loop, node, from_profile);
+criterion_group!(name = benches; config = cpu_time(); targets = closed_loop, node, from_profile);
 criterion_main!(benches);

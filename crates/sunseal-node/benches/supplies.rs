@@ -4,6 +4,8 @@
 //!
 //! `cargo bench -p sunseal-node --bench supplies -- [DRAWS [SEED [DRAW]]]`; with DRAW that one alone, to be profiled.
 
+#[path = "../../sunseal-isa/benches/shared/clock.rs"]
+mod clock;
 #[path = "../tests/it/common/mod.rs"]
 mod common;
 
@@ -45,15 +47,6 @@ const SLOW: f64 = 100.0;
 /// Nobody waits longer for one draw.
 const WALL_S: f64 = 3.0;
 
-/// Time that this thread has had on a processor, where the system tells it: others on the machine then count for
-/// less. Else the clock's.
-fn cpu_s() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = told.and_then(|t| t.split(' ').next().and_then(|n| n.parse::<f64>().ok()));
-    let wall = || std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |t| t.as_secs_f64());
-    nanos.map_or_else(wall, |n| n * 1e-9)
-}
-
 fn main() {
     let mut args = std::env::args().skip(1).filter_map(|a| a.parse().ok());
     let (draws, seed, only) = (args.next().unwrap_or(200), args.next().unwrap_or(1), args.next());
@@ -93,16 +86,16 @@ fn main() {
             told.push((f64::INFINITY, String::new()));
             continue;
         }
-        let (began, began_s) = (Instant::now(), cpu_s());
+        let (began, began_s) = (Instant::now(), clock::thread_s());
         let record = node.run(&mut |_| began.elapsed().as_secs_f64() < WALL_S);
-        let wall_s = cpu_s() - began_s;
+        let time_s = clock::thread_s() - began_s;
         let what = what.replace('\n', ", ");
         let Ok(r) = record else {
             println!("fails: {what}: {}", record.expect_err("it is none"));
             told.push((f64::INFINITY, String::new()));
             continue;
         };
-        let million = r.cycles as f64 / common::BUSY_FRAM_CYCLES / wall_s * 1e-6;
+        let million = r.cycles as f64 / common::BUSY_FRAM_CYCLES / time_s * 1e-6;
         let line = format!(
             "{draw:3} {million:7.1} M instructions/s, {:6.2} simulated s, {:5.1} s computing, {:4} starts, {:8} steps: {what}",
             r.simulated_s,

@@ -3,6 +3,8 @@
 //! executed, light and store and losses in the loop, every signature verified on the other side. A week is played and
 //! taken to a year; `cargo bench -p sunseal-node --bench year -- 365` plays it whole. CPU time is that of this thread.
 
+#[path = "../../sunseal-isa/benches/shared/clock.rs"]
+mod clock;
 #[path = "../tests/it/common/mod.rs"]
 mod common;
 
@@ -25,15 +27,6 @@ fn light(days: f64) -> HarvestTrace {
     HarvestTrace::from_arrays(time, power).expect("the light is sound")
 }
 
-/// Seconds that this thread ran, by the scheduler.
-fn ran_s() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("this is Linux");
-    told.split_whitespace()
-        .next()
-        .and_then(|ns| ns.parse().ok())
-        .map_or(f64::NAN, |ns: f64| ns * 1e-9)
-}
-
 fn main() {
     // Cargo adds `--bench`.
     let days = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(7.0);
@@ -48,9 +41,9 @@ fn main() {
     let air = LoopbackAir(move |s: &Sent| gateway.hear(s));
     let mut node = Node::with_air(&common::data(), scenario, Some(light(days)), Box::new(air))
         .expect("the node is sound");
-    let begun_s = ran_s();
+    let begun_s = clock::thread_s();
     let record = node.run(&mut |_| true).expect("the run ends");
-    let user_s = ran_s() - begun_s;
+    let user_s = clock::thread_s() - begun_s;
     let signed = record.messages.sent.get("REPORT").copied().unwrap_or(0);
     println!(
         "{days} days: {signed} signatures, {} verified, {} cycles, {} starts, {} brown-outs, balance {:.1e}, loop over ledger {:+.1e}",

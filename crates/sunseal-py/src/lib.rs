@@ -23,6 +23,7 @@ mod program;
 mod radio;
 mod scenario;
 mod view;
+mod yardstick;
 mod yearly;
 
 #[pymodule]
@@ -56,7 +57,7 @@ mod _engine {
     #[pymodule_export]
     use power::{PowerSet, UnitReading, Weighed, own_currents_a, rail_energy_j, state_current_a};
     #[pymodule_export]
-    use program::{Counts, profile, run, speed, symbols_bytes};
+    use program::{Counts, length, profile, run, symbols_bytes, yardstick};
     #[pymodule_export]
     use radio::{ResponseAir, airtime_s, carries, packet_energy_j, response_air, verify_ecdsa};
     #[pymodule_export]

@@ -37,6 +37,7 @@ __all__ = [
     "disassemble",
     "fleet",
     "i2c_serials",
+    "length",
     "levels",
     "own_currents_a",
     "packet_energy_j",
@@ -46,12 +47,12 @@ __all__ = [
     "run",
     "schema",
     "simulate",
-    "speed",
     "state_current_a",
     "symbols_bytes",
     "text",
     "trace",
     "verify_ecdsa",
+    "yardstick",
 ]
 
 VERSION: Final[str]
@@ -146,7 +147,8 @@ def profile(
     progress: Callable[[int], None] | None,
     adc: Sequence[tuple[int, float]] | None = None,
 ) -> dict[str, int]: ...
-def speed(board: Board | str | Path, device: str, image: bytes, fed: bytes) -> tuple[int, int, float]: ...
+def length(board: Board | str | Path, device: str, image: bytes, fed: bytes) -> tuple[int, int]: ...
+def yardstick() -> tuple[int, int]: ...
 def symbols_bytes(image: bytes, names: Sequence[str]) -> int: ...
 def attach_device(
     machine: Machine, name: str, serial: str, device: object, addresses: Sequence[int], select: str | None

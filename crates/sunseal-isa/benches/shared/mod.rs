@@ -4,32 +4,25 @@
 
 #![allow(dead_code)] // each benchmark uses its part
 
-use std::time::Instant;
+mod clock;
+#[path = "../../../sunseal-py/src/yardstick.rs"]
+mod yardstick;
 
-use criterion::Criterion;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use criterion::{BenchmarkGroup, Criterion, Throughput};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
-/// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
-pub struct CpuTime(Instant);
-
-impl CpuTime {
-    fn ran_ns(&self) -> u64 {
-        std::fs::read_to_string("/proc/thread-self/schedstat")
-            .ok()
-            .and_then(|s| s.split_whitespace().next()?.parse().ok())
-            .unwrap_or_else(|| self.0.elapsed().as_nanos() as u64)
-    }
-}
+/// Nanoseconds that this thread ran.
+pub struct CpuTime;
 
 impl Measurement for CpuTime {
     type Intermediate = u64;
     type Value = u64;
     fn start(&self) -> u64 {
-        self.ran_ns()
+        clock::thread_ns()
     }
     fn end(&self, start: u64) -> u64 {
-        self.ran_ns() - start
+        clock::thread_ns() - start
     }
     fn add(&self, a: &u64, b: &u64) -> u64 {
         a + b
@@ -47,7 +40,14 @@ impl Measurement for CpuTime {
 
 /// Criterion by CPU time.
 pub fn cpu_time() -> Criterion<CpuTime> {
-    Criterion::default().with_measurement(CpuTime(Instant::now()))
+    Criterion::default().with_measurement(CpuTime)
+}
+
+/// The yardstick beside a group's figures, which are divided by its own: other work and another processor leave the
+/// quotient alone. The group's throughput is another afterwards.
+pub fn beside_yardstick(group: &mut BenchmarkGroup<'_, CpuTime>) {
+    group.throughput(Throughput::Elements(yardstick::run().0));
+    group.bench_function("yardstick", |b| b.iter(yardstick::run));
 }
 
 /// What an energy profile needs of each instruction: cycles by where control went, accesses by kind.
@@ -116,6 +116,7 @@ macro_rules! benchmarks {
                 b.iter(|| run(&mut machine, &mut sunseal_isa::Silent));
             });
             group.bench_function("counting", |b| b.iter(|| run(&mut machine, &mut count)));
+            shared::beside_yardstick(&mut group);
             group.finish();
         }
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from sunseal import _engine
 from sunseal.benchmark import bench_loop, crypto_table
-from sunseal.benchmark.bench_loop import Row, row
+from sunseal.benchmark.timing import Row, cost, rate, row, timed, yardstick
 from sunseal.catalog import boards, coprocessor
 from sunseal.errors import unknown
 from sunseal.loop import simulation
@@ -18,35 +19,41 @@ from sunseal.measurement import measuring, oracle
 CORES = {
     "msp430": ("msp430f5438a-anagear", "msp430fr5994-launchpad", "telosb"),
     "avr": ("micaz",),
-    "thumb": ("msp432p401r-launchpad",),
+    "thumb": ("msp432p401r-launchpad", "nucleo-l476rg"),
 }
 """The instruction sets, each with the boards whose chip has a loop of its own."""
 
 
 def _engine_speed() -> list[Row]:
-    """Run whole signatures on each machine with its energy books open."""
-    rows: list[Row] = []
+    """Run whole signatures on each machine with its energy books open, from the state behind its reset."""
+    rows = [yardstick()]
     for core, named in CORES.items():
         for board in named:
             device = boards.load(board).device
             paths = str(boards.board_path(board)), str(boards.device_path(device))
             for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
                 chosen = boards.variant((), board)
-                program = measuring.builtin(name, board, chosen)
                 fed = oracle.trial(boards.workload(name)).fed
-                best = min((_engine.speed(*paths, program.image, fed) for _ in range(5)), key=lambda r: r[2])
-                instructions, cycles, wall_s = best
+                instructions, cycles = _engine.length(*paths, measuring.builtin(name, board, chosen).image, fed)
+                machine = measuring.fed(name, board, chosen)
+                kept = machine.snapshot()
+
+                def run(machine: Machine = machine, kept: _engine.Snapshot = kept) -> None:
+                    machine.restore(kept)
+                    machine.run()
+
+                timing = timed(run)
                 on = ", ".join((board, *([boards.variant_text(chosen)] if chosen else [])))
-                conditions = f"{name}, {on}, whole program from reset, best of 5, one core"
+                conditions = f"{name}, {on}, whole program from reset"
                 rows += [
-                    row(f"engine.{core}.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
-                    row(f"engine.{core}.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
+                    rate(f"engine.{core}.mips", timing, instructions / 1e6, "million instructions/s", conditions),
+                    rate(f"engine.{core}.mcps", timing, cycles / 1e6, "million cycles/s", conditions),
                 ]
     return rows
 
 
 def _coprocessor_speed() -> list[Row]:
-    """Encrypt 256 bytes beside each FPGA on each bus, by the CPU time of one core: the mote's clocks, and both's.
+    """Encrypt 256 bytes beside each FPGA on each bus: the mote's clocks, and both's.
 
     The FPGA's are those that come to its flops: a clock that stands still is not stepped.
     """
@@ -58,21 +65,22 @@ def _coprocessor_speed() -> list[Row]:
             pin = str(boards.board(board)["trigger"]["pin"])
             m.run(pin=pin)
             begin, kept = coprocessor.price(board, m.engine.counts()), m.snapshot()
-            times = []
-            for _ in range(20):
-                m.restore(kept)
-                cycles, began = m.cycles, time.process_time()
-                m.run(pin=pin)
-                times.append(time.process_time() - began)
-            end, cycles = coprocessor.price(board, m.engine.counts()), m.cycles - cycles
+
+            def run(machine: Machine = m, kept: _engine.Snapshot = kept, pin: str = pin) -> None:
+                machine.restore(kept)
+                machine.run(pin=pin)
+
+            before = m.cycles
+            timing = timed(run)
+            end, cycles = coprocessor.price(board, m.engine.counts()), m.cycles - before
             assert begin is not None
             assert end is not None
             clocks = end["clocks"] - begin["clocks"]
-            conditions = f"aes128-encrypt, 256 bytes, {board}, {bus}, model by {told.split()[-1]}, best of 20, CPU time"
+            conditions = f"aes128-encrypt, 256 bytes, {board}, {bus}, model by {told.split()[-1]}"
             name = f"engine.coprocessor.{board.rpartition('-')[2]}.{bus}"
             rows += [
-                row(f"{name}.mote_mcps", cycles / min(times) / 1e6, "million cycles/s", conditions),
-                row(f"{name}.both_mcps", (cycles + clocks) / min(times) / 1e6, "million cycles/s", conditions),
+                rate(f"{name}.mote_mcps", timing, cycles / 1e6, "million cycles/s", conditions),
+                rate(f"{name}.both_mcps", timing, (cycles + clocks) / 1e6, "million cycles/s", conditions),
             ]
     return rows
 
@@ -82,13 +90,13 @@ def _loop_speed() -> list[Row]:
     from sunseal.loop import served
 
     scenario = simulation.load(served.built_in())
-    began = time.perf_counter()
-    played = simulation.play(scenario)
-    wall_s = time.perf_counter() - began
-    record = played.record
-    conditions = f"{served.built_in().name}, {record['cycles']:,} cycles, no gateway, one run"
+    records: list[dict[str, Any]] = []
+    timing = timed(lambda: records.append(simulation.play(scenario).record), rounds=3)
+    record = records[-1]
+    conditions = f"{served.built_in().name}, {record['cycles']:,} cycles, no gateway"
     return [
-        row("loop.day.x_real_time", record["simulated_s"] / wall_s, "simulated s/s", conditions),
+        yardstick(),
+        rate("loop.day.x_real_time", timing, record["simulated_s"], "simulated s/s", conditions),
         *bench_loop.loop(),
     ]
 
@@ -109,14 +117,16 @@ def _planner_speed() -> list[Row]:
     wanted = plan_requirements.read(SWEEP, "bench")
     sweep.field(wanted)  # fills the cache
     oracle.trial.cache_clear()
+    fields: list[sweep.Field] = []
     began = time.perf_counter()
-    everything = sweep.field(wanted)
-    count = everything.configurations
+    timing = timed(lambda: fields.append(sweep.field(wanted)), rounds=1, warm=False, clock_ns=time.process_time_ns)
     wall_s = time.perf_counter() - began
-    conditions = f"{len(everything.table):,} loads, {len(everything.supplies)} supplies, from cached profiles, one run"
+    everything = fields[-1]
+    conditions = f"{len(everything.table):,} loads, {len(everything.supplies)} supplies, from cached profiles"
     return [
-        row("planner.sweep.configurations", count, "configurations", conditions),
-        row("planner.sweep.wall", wall_s, "s", conditions),
+        row("planner.sweep.configurations", everything.configurations, "configurations", conditions),
+        cost("planner.sweep.cpu", timing, 1.0, "s", conditions),
+        row("planner.sweep.wall", wall_s, "s", f"{conditions}, by the clock, one run"),
     ]
 
 

@@ -11,14 +11,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sunseal import _engine
+from sunseal.benchmark import provenance
+from sunseal.benchmark.timing import ROUNDS, Row, Timing, cost, rate, row, timed
 from sunseal.catalog import boards
 
-Row = dict[str, Any]
 Light = tuple[list[float], list[float]] | None
 
 PAGE = Path("docs/reference/loop.md")
@@ -75,17 +75,16 @@ def scenario_of(name: str, image: Path, duration_s: float, **more: Any) -> _engi
     return _engine.Scenario.from_json(json.dumps(told))
 
 
-def timed(scenario: _engine.Scenario, light: Light) -> tuple[dict[str, Any], float]:
-    """A run's record, and the CPU seconds that it took."""
+def played(
+    scenario: _engine.Scenario, light: Light, rounds: int = ROUNDS, warm: bool = True
+) -> tuple[dict[str, Any], Timing]:
+    """Play a scenario in rounds: the last run's record, and the CPU time of a run."""
     data = str(boards.home() / "data")
-    began = time.process_time()
-    record = json.loads(_engine.simulate(data, scenario, light, None, None, False, None))
-    return record, time.process_time() - began
-
-
-def row(name: str, value: float, unit: str, conditions: str) -> Row:
-    """Make a tracked figure."""
-    return {"name": name, "value": value, "unit": unit, "conditions": conditions}
+    records: list[str] = []
+    timing = timed(
+        lambda: records.append(_engine.simulate(data, scenario, light, None, None, False, None)), rounds, warm
+    )
+    return json.loads(records[-1]), timing
 
 
 def _by_store(folder: Path) -> Iterator[Row]:
@@ -105,10 +104,10 @@ def _by_store(folder: Path) -> Iterator[Row]:
             else:
                 light = None if cell else ([0.0, DAY_S], [0.05, 0.05])
             scenario = scenario_of(name, image, DAY_S, supply=chosen)
-            record, cpu_s = min((timed(scenario, light) for _ in range(2)), key=lambda r: r[1])
+            record, timing = played(scenario, light)
             share = record["time_by_doing_s"].get("off" if state == "off" else "sleep", 0.0) / DAY_S
-            conditions = f"{name}, one day, 2000 points, {share:.2%} of it {state}, best of 2, CPU time"
-            yield row(f"loop.{state}.x_real_time", DAY_S / cpu_s, "simulated s/s", conditions)
+            conditions = f"{name}, one day, 2000 points, {share:.2%} of it {state}"
+            yield rate(f"loop.{state}.x_real_time", timing, DAY_S, "simulated s/s", conditions)
 
 
 def loop() -> list[Row]:
@@ -119,10 +118,10 @@ def loop() -> list[Row]:
         busy = folder / "busy.elf"
         busy.write_bytes(image_of(BUSY))
         scenario = scenario_of("busy", busy, 120.0, supply={"initial_v": 5.0})
-        record, cpu_s = min((timed(scenario, ([0.0, 120.0], [0.05, 0.05])) for _ in range(3)), key=lambda r: r[1])
-        mips = record["cycles"] / BUSY_CYCLES_PER_INSTRUCTION / cpu_s / 1e6
-        conditions = "add and jump for two minutes at the reset clock, supply and brown-out on, best of 3, CPU time"
-        rows.append(row("loop.active.mips", mips, "million instructions/s", conditions))
+        record, timing = played(scenario, ([0.0, 120.0], [0.05, 0.05]), rounds=5)
+        work = record["cycles"] / BUSY_CYCLES_PER_INSTRUCTION / 1e6
+        conditions = "add and jump for two minutes at the reset clock, supply and brown-out on"
+        rows.append(rate("loop.active.mips", timing, work, "million instructions/s", conditions))
         rows += _by_store(folder)
     return rows
 
@@ -138,27 +137,29 @@ def year() -> list[Row]:
     scenario = scenario_of("year", image, duration_s, supply={"initial_v": 3.0}, node=node)
     with tempfile.TemporaryDirectory() as folder, Services(Path(folder), 1) as served:
         served.call("POST", "/v1/nodes", {"node_id": node["node_id"], "name": "bench"}, time_us=0)
-        record, cpu_s = timed(scenario.answered_by(served.gateway), light)
+        record, timing = played(scenario.answered_by(served.gateway), light, rounds=1, warm=False)
     messages = record["messages"]
     reports = messages["sent"].get("REPORT", 0)
     conditions = (
         f"{YEAR_DAYS} days in one run, {record['cycles']:,} cycles, every instruction executed, {reports:,} signatures "
-        f"sent, the server accepts {messages['verdicts'].get('0', 0):,} with the enrolment; CPU time of the engine"
+        f"sent, the server accepts {messages['verdicts'].get('0', 0):,} with the enrolment; of the engine alone"
     )
-    return [row("loop.year.s", cpu_s, "s", conditions)]
+    return [cost("loop.year.s", timing, 1.0, "s", conditions)]
+
+
+PROFILE = {
+    "sleep_w": 2e-5,
+    "start_j": 3e-3,
+    "start_s": 0.5,
+    "poll_s": 30.0,
+    "tasks": [{"name": "sign", "period_s": 600.0, "energy_j": 2e-3, "time_s": 0.2, "gate_j": 4e-3}],
+}
+NODES = 16
 
 
 def fleet() -> list[Row]:
-    """Measure nodes from a profile: one after the other in CPU time, and on two threads by the clock."""
-    profile = {
-        "sleep_w": 2e-5,
-        "start_j": 3e-3,
-        "start_s": 0.5,
-        "poll_s": 30.0,
-        "tasks": [{"name": "sign", "period_s": 600.0, "energy_j": 2e-3, "time_s": 0.2, "gate_j": 4e-3}],
-    }
+    """Measure nodes from a profile: one after the other, and what a node costs where two threads play at once."""
     hours = [h * 3600.0 for h in range(24 * YEAR_DAYS + 1)]
-    nodes = 16
     rows = []
     with tempfile.TemporaryDirectory() as name:
         image = Path(name) / "asleep.elf"
@@ -167,30 +168,36 @@ def fleet() -> list[Row]:
             scenario = scenario_of("fleet", image, 1.0, supply=STORES[store])
             for kind, peak_w in (("plenty", 5e-3), ("scarcity", 2e-4), ("brown-outs", 6e-5)):
                 trace = (hours, [max(0.0, peak_w * _sine((h % 24 - 6) / 12)) for h in range(len(hours))])
-
-                def play(count: int, scenario: Any = scenario, trace: Any = trace) -> list[dict[str, Any]]:
-                    member = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 60.0, "capacitance_f": None}
-                    members = [{**member, "phase_s": 60.0 + i} for i in range(count)]
-                    plan = {"duration_s": YEAR_DAYS * DAY_S, "profiles": [profile], "nodes": members}
-                    data = str(boards.home() / "data")
-                    fates: list[dict[str, Any]] = json.loads(
-                        _engine.fleet(data, scenario, json.dumps(plan), [trace], None)
-                    )
-                    return fates
-
-                began = time.process_time()
-                fates = play(nodes)
-                cpu_s = time.process_time() - began
-                done = sum(f["tasks"][0]["done"] for f in fates) / sum(f["tasks"][0]["due"] for f in fates)
-                conditions = f"{store}, {kind}, {nodes} years, hourly light, {done:.0%} of the tasks done"
-                rate = nodes * YEAR_DAYS / cpu_s * 60.0
-                two = _threads(play, nodes)
-                rows += [
-                    row("fleet.node_year.ms", cpu_s / nodes * 1e3, "ms", f"{conditions}, CPU time"),
-                    row("fleet.node_days", rate, "node-days/min", f"{conditions}, one core's CPU time"),
-                    row("fleet.node_days", two, "node-days/min", f"{conditions}, two threads, by the clock"),
-                ]
+                rows += _nodes(scenario, trace, f"{store}, {kind}")
     return rows
+
+
+def _nodes(scenario: _engine.Scenario, trace: tuple[list[float], list[float]], kind: str) -> list[Row]:
+    """Play a year of each node in one light."""
+    node = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 60.0, "capacitance_f": None}
+    members = [{**node, "phase_s": 60.0 + i} for i in range(NODES)]
+    plan = json.dumps({"duration_s": YEAR_DAYS * DAY_S, "profiles": [PROFILE], "nodes": members})
+    data = str(boards.home() / "data")
+    told: list[str] = []
+
+    def play() -> None:
+        told.append(_engine.fleet(data, scenario, plan, [trace], None))
+
+    alone = timed(play, rounds=5)
+    two = timed(lambda: _threads(play), rounds=5, clock_ns=time.process_time_ns)
+    fates = json.loads(told[-1])
+    done = sum(f["tasks"][0]["done"] for f in fates) / sum(f["tasks"][0]["due"] for f in fates)
+    conditions = f"{kind}, {NODES} years, hourly light, {done:.0%} of the tasks done"
+    return [
+        cost("fleet.node_year.ms", alone, 1e3 / NODES, "ms", conditions),
+        rate("fleet.node_days", alone, NODES * YEAR_DAYS * 60.0, "node-days/min", f"{conditions}, one core"),
+        row(
+            "fleet.threads.cost",
+            two.steps / (2 * alone.steps),
+            "of one thread's",
+            f"{conditions}, CPU time of a node where two threads play at once",
+        ),
+    ]
 
 
 def _sine(half_turns: float) -> float:
@@ -199,14 +206,12 @@ def _sine(half_turns: float) -> float:
     return sin(half_turns * pi)
 
 
-def _threads(play: Callable[[int], object], nodes: int) -> float:
-    threads = [threading.Thread(target=play, args=(nodes,)) for _ in range(2)]
-    began = time.perf_counter()
+def _threads(play: Callable[[], None]) -> None:
+    threads = [threading.Thread(target=play) for _ in range(2)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    return 2 * nodes * YEAR_DAYS / (time.perf_counter() - began) * 60.0
 
 
 GOALS = """\
@@ -223,17 +228,14 @@ GOALS = """\
 
 def page(rows: list[Row]) -> str:
     """Write the page: goals, other people's figures, ours."""
-    table = "".join(f"| `{r['name']}` | {r['value']:,.4g} | {r['unit']} | {r['conditions']} |\n" for r in rows)
+    keys = (("ratio", ",.4g"), ("spread", ".0%"), ("value", ",.4g"), ("unit", ""), ("conditions", ""))
+    cells = [[f"`{r['name']}`", *(format(r[key], form) if key in r else "" for key, form in keys)] for r in rows]
+    table = "".join(f"| {' | '.join(row)} |\n" for row in cells)
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    shared = (
-        ": other work ran beside it, and figures by the clock are of what was left.\nThose of CPU time are one core's"
-        if load > cores
-        else ""
-    )
     return f"""# Speed of the closed loop
 
 Generated by `sunseal bench loop --page`; do not edit. No test looks at these figures: they are those of one machine on
-one day.
+one day. `sunseal bench --check` says whether the engine has changed since.
 
 ## What it must do
 
@@ -248,9 +250,12 @@ closed-loop performance and energy simulation of embedded systems. ISPASS 2020, 
 
 `sunseal bench planner` measures the sweep.
 
-Measured {datetime.now(UTC):%Y-%m-%d} on {platform.machine()}, {cores} logical cores, Linux
-{platform.release()}, load {load:.2f}{shared}.
+{provenance.line(boards.home())} on {platform.machine()}, {cores} logical cores, Linux
+{platform.release()}, load {load:.2f}. All are CPU time, warm, in turns with the yardstick: a fixed loop in the engine,
+`yardstick.mips` in the table. The ratio is a speed by the yardstick's, or a time multiplied by it: other work and
+another processor leave it alone, which they do not the value. The spread is the share by which the median of the
+rounds lies above the fastest run.
 
-| figure | value | unit | conditions |
-|---|---|---|---|
+| figure | ratio | spread | value | unit | conditions |
+|---|---|---|---|---|---|
 {table}"""

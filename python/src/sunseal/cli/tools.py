@@ -50,7 +50,11 @@ def bench_command(
         typer.Argument(metavar="[engine|coprocessor|loop|year|fleet|planner|inject|crypto]", help="Only this part."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")
+        bool,
+        typer.Option(
+            "--check",
+            help="Say whether the pages of speeds are of this engine; with `crypto`, whether its page is current.",
+        ),
     ] = False,
     page: Annotated[
         bool, typer.Option("--page", help="With `loop`: write docs/reference/loop.md anew, year and fleet in it.")
@@ -59,15 +63,19 @@ def bench_command(
 ) -> None:
     """Measure the simulator's own speed, and what cryptography costs: the tracked figures.
 
-    `bench crypto` writes docs/reference/crypto.md anew.
+    Speeds are CPU time, warm, in turns with a yardstick: a fixed loop in the engine. The ratio to it comes first, as
+    other work and another processor leave it alone. `bench crypto` writes docs/reference/crypto.md anew.
     """
     from sunseal.benchmark import bench, bench_loop
 
     if page and part != "loop":
         raise SunsealError("`--page` belongs to `bench loop`")
 
-    if check and part != "crypto":
-        raise SunsealError("`--check` belongs to `bench crypto`")
+    if check and part not in (None, "crypto"):
+        raise SunsealError("`--check` belongs to `bench crypto`, or stands alone and judges the pages of speeds")
+    if check and part is None:
+        _judge_pages()
+        return
     if part == "crypto" and not as_json:
         _crypto_page(check)
         return
@@ -78,10 +86,21 @@ def bench_command(
     if as_json:
         print_json("bench", rows)
         return
-    table = Table("figure", "value", "unit", "conditions", box=None)
+    table = Table("figure", "ratio", "spread", "value", "unit", "conditions", box=None)
     for row in rows:
-        table.add_row(row["name"], f"{row['value']:,.4g}", row["unit"], row["conditions"])
+        beside = (format(row[key], form) if key in row else "" for key, form in (("ratio", ".4g"), ("spread", ".0%")))
+        table.add_row(row["name"], *beside, f"{row['value']:,.4g}", row["unit"], row["conditions"])
     out.print(table)
+
+
+def _judge_pages() -> None:
+    from sunseal.benchmark import provenance
+
+    told = provenance.older(boards.home())
+    for path in provenance.PAGES:
+        out.print(escape(told.get(path, f"{path} is of this engine")))
+    if told:
+        raise typer.Exit(1)
 
 
 def _crypto_page(check: bool) -> None:

@@ -652,7 +652,10 @@ def _hdl_energy() -> Schema:
 
 
 def _bench() -> Schema:
-    return keys(name=TEXT, value=NUMBER, unit=TEXT, conditions=TEXT)
+    ratio = told(NUMBER, "A speed by the yardstick's million instructions a second; a time multiplied by it.")
+    spread = told(NUMBER, "Share by which the median of the rounds lies above the fastest run.")
+    timed = {"ratio": maybe(ratio), "spread": maybe(spread), "rounds": maybe(WHOLE)}
+    return keys(name=TEXT, value=NUMBER, unit=TEXT, conditions=TEXT, **timed)
 
 
 def _send() -> Schema:
