@@ -13,6 +13,7 @@ use crate::clock::Line;
 use crate::common::{Common, Drive, State};
 use crate::device::{Device, RegionKind, us};
 use crate::error::MachineError;
+use crate::instruments::watch::{Watch, Watchpoints};
 use crate::pin::Pin;
 use crate::resets::{self, ResetCause, ResetWatch};
 use crate::stop::{Register, Stop, Until};
@@ -518,8 +519,7 @@ impl<C: Chip> Engine<C> {
     }
 
     fn run_to_cut_kept(&mut self, until: &Until) -> Stop {
-        // To go back to from beyond the cut. A copy holds all memory, so one serves for instructions that touch
-        // nothing else: they are run again.
+        // Gone back to from beyond the cut. One copy serves for all that touches memory alone, which is run again.
         let (mut kept, mut singly) = (None, false);
         loop {
             let (now, done) = (self.now(), self.chip.cycles());
@@ -535,11 +535,8 @@ impl<C: Chip> Engine<C> {
                 return Stop::BrownOut;
             }
             let asleep = self.chip.sleeping();
-            let mut moment = until.cycles.unwrap_or(Cycles::MAX);
-            if let (Some(t), false) = (until.time, asleep) {
-                moment = moment.min(self.chip.cpu_clock().ticks_at(t));
-            }
-            let near = moment.saturating_sub(NEAR_CYCLES);
+            let moment = self.cut_cycle(until, asleep);
+            let [near, close] = [NEAR_CYCLES, CLOSE_CYCLES].map(|c| moment.saturating_sub(c));
             if !asleep && done < near {
                 kept = None;
                 self.chip.forget_near();
@@ -556,11 +553,14 @@ impl<C: Chip> Engine<C> {
                 self.saved(chip)
             });
             let mut writes = Writes::default();
-            let close = moment.saturating_sub(CLOSE_CYCLES);
             let stretch = !asleep && !singly && done + 1 < close;
-            let to = if stretch { close } else { done + 1 };
-            let step = Until { cycles: Some(to), ..until.clone() };
-            let stop = self.run(&step, &mut Pointed::new(&mut writes));
+            let step =
+                Until { cycles: Some(if stretch { close } else { done + 1 }), ..until.clone() };
+            let (stop, outside) = if stretch {
+                self.run_to_write(&step)
+            } else {
+                (self.run(&step, &mut Pointed::new(&mut writes)), false)
+            };
             if gone_by(self.now(), self.chip.cycles()) {
                 if stretch {
                     self.restore(back).expect("the engine's own snapshot");
@@ -588,14 +588,40 @@ impl<C: Chip> Engine<C> {
             }
             match stop {
                 Stop::Cycles | Stop::Time => {}
+                Stop::Observer if outside => {}
                 Stop::Fault(_) => return stop,
                 _ if there(self.now(), self.chip.cycles()) => {}
                 other => return other,
             }
-            if writes.0.iter().any(|w| !self.is_memory(w.0)) {
+            if outside || writes.0.iter().any(|w| !self.is_memory(w.0)) {
                 kept = None;
             }
         }
+    }
+
+    /// Cycle at which a cut comes, by the CPU's present clock; asleep only where a cycle is named.
+    fn cut_cycle(&self, until: &Until, asleep: bool) -> Cycles {
+        let named = until.cycles.unwrap_or(Cycles::MAX);
+        let time = until.time.filter(|_| !asleep);
+        time.map_or(named, |t| named.min(self.chip.cpu_clock().ticks_at(t)))
+    }
+
+    /// Runs on, at most to the first write to anything but RAM and FRAM, which a part may have heard of and no snapshot
+    /// takes back; true if one was made.
+    fn run_to_write(&mut self, until: &Until) -> (Stop, bool) {
+        let mut memory: Vec<_> = self.chip.common().dev.memory.iter().collect();
+        memory.retain(|r| self.is_memory(r.start));
+        memory.sort_by_key(|r| r.start);
+        let starts = std::iter::once(0).chain(memory.iter().map(|r| r.end.saturating_add(1)));
+        let ends = memory.iter().map(|r| r.start).chain([u32::MAX]);
+        let watches: Vec<_> = starts
+            .zip(ends)
+            .filter(|(addr, end)| addr < end)
+            .map(|(addr, end)| Watch { addr, bytes: end - addr, reads: false, writes: true })
+            .collect();
+        let mut others = Watchpoints::new(&watches);
+        let stop = self.run(until, &mut others);
+        (stop, others.hit().is_some())
     }
 
     fn is_memory(&self, addr: u32) -> bool {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The supply lost in the middle of an instruction or a DMA burst, and hazards of running code again.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use sunseal_mcu::elf::{Elf, Symbol, SymbolKind};
 use sunseal_mcu::war::War;
-use sunseal_mcu::{Machine, Stop, Until};
+use sunseal_mcu::{Machine, Part, Stop, Until, Wiring};
 use sunseal_trace::{Picos, Silent};
 
 use crate::asm::{self, Arg::*, ONCE, Size::*};
@@ -137,6 +140,45 @@ fn a_cut_from_far_away_is_the_cut_from_near_by_and_time_says_the_same_as_cycles(
         m.restore(&start).unwrap();
         m.run_to_cut(&Until::time(Picos(time.0 + 1000)));
         assert_eq!((m.cycles(), m.time().0), (at, time.0 + 1000));
+    }
+}
+
+/// A part that counts how often it was selected, and forgets nothing when the machine goes back.
+struct Selections(Arc<AtomicU32>);
+
+impl Part for Selections {
+    fn select(&mut self, _: Picos) {
+        self.0.fetch_add(1, Relaxed);
+    }
+    fn state(&self) -> &str {
+        "on"
+    }
+}
+
+#[test]
+fn a_part_hears_of_each_write_in_front_of_a_cut_once() {
+    let mut p = Program::clocked(0x0048, 1);
+    p.set_b(P1OUT, 1).set_b(P1DIR, 1).set(PM5CTL0, 0).op("MOV", Imm(DATA + 64), R(1));
+    let again = p.here();
+    p.set_b(P1OUT, 0).set_b(P1OUT, 1);
+    // Longer than the last cycles in front of a cut, so that the run goes back behind those writes.
+    p.put(asm::many("PUSHM", W, 16, 15)).op("ADD", Imm(32), R(1)).back("JMP", again);
+    let mut m = p.machine();
+    let count = Arc::new(AtomicU32::new(0));
+    let wiring = Wiring { serial: Some("eusci_b0"), cs: Some("P1.0".parse().unwrap()) };
+    m.attach_part("ear", wiring, Box::new(Selections(Arc::clone(&count)))).unwrap();
+    m.run(&Until::cycles(m.cycles() + 100), &mut Silent);
+    let start = m.snapshot();
+    for at in m.cycles() + 300..m.cycles() + 360 {
+        m.restore(&start).unwrap();
+        count.store(0, Relaxed);
+        m.run(&Until::cycles(at), &mut Silent);
+        let (plain, behind) = (count.swap(0, Relaxed), m.cycles() > at);
+        m.restore(&start).unwrap();
+        assert_eq!(m.run_to_cut(&Until::cycles(at)), Stop::BrownOut);
+        let cut = count.load(Relaxed);
+        assert!(cut == plain || behind && cut + 1 == plain, "cycle {at}: {cut} of {plain}");
+        assert!(plain > 3, "{plain}");
     }
 }
 
