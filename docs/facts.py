@@ -210,7 +210,8 @@ def _coefficient(row: Facts) -> str:
 
 def of_chips() -> Iterator[tuple[str, str, str]]:
     """Write a page a chip."""
-    headings = re.findall(r"^#+ (.+)$", (DOCS / "accuracy.md").read_text(encoding="utf-8"), re.M)
+    pages = sorted((DOCS / "accuracy").glob("*.md"))
+    headings = [(p.stem, h) for p in pages for h in re.findall(r"^#+ (.+)$", p.read_text(encoding="utf-8"), re.M)]
     rows = []
     for name in names("devices"):
         told = read("devices", name)
@@ -218,14 +219,14 @@ def of_chips() -> Iterator[tuple[str, str, str]]:
         on = ", ".join(f"[{b}](../boards/{b}.md)" for b in carriers)
         rows.append((f"[{name.upper()}]({name}.md)", told["core"], on))
         levels = _engine.levels(str(ROOT / "data" / "devices" / f"{name}.toml"))
-        near = [h for h in headings if name.upper() in h.upper() or h in OF_CORES.get(told["core"], ())]
+        near = [(p, h) for p, h in headings if name.upper() in h.upper() or h in OF_CORES.get(told["core"], ())]
         lines = [f"# {name.upper()}", "", _lead(name), ""]
         lines += [f"Core: `{told['core']}`, family: `{told['family']}`. Boards: {on or 'none'}.", ""]
         lines += ["## Clock and voltage", "", table(("clock up to", "supply from"), _levels(levels))]
         lines += ["## Memory", "", _memory(told)]
         lines += ["## Not modelled", "", missing(name)]
         lines += ["## Errata and assumptions", "", ERRATA, "", errata_of(name), ASSUMPTIONS, ""]
-        lines += [f"- [{h}](../accuracy.md#{anchor(h)})" for h in near] or ["- [Accuracy](../accuracy.md)"]
+        lines += [f"- [{h}](../accuracy/{p}.md#{anchor(h)})" for p, h in near] or ["- [Accuracy](../accuracy.md)"]
         lines += ["", "## What it draws", "", DRAWS, ""]
         lines += [power_set(p) for p in names("power") if read("power", p)["set"].get("device") == name]
         lines += ["## What is modelled", "", _blocks(told), facts(told), listed(told)]
@@ -252,7 +253,7 @@ OF_CORES = {
         ("cpu", "The MSP430 cores: three timing families"),
     )
 }
-"""Sections of accuracy.md on a core that several chips have."""
+"""Sections of docs/accuracy on a core that several chips have."""
 
 
 def errata_of(name: str) -> str:

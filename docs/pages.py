@@ -25,6 +25,7 @@ from facts import DOCS, ROOT, of_boards, of_chips, of_parts, table, toctree
 import sunseal
 from sunseal.cli import app, examples
 
+ACCURACY = [f"accuracy/{page.stem}" for page in sorted((DOCS / "accuracy").glob("*.md"))]
 NAVIGATION = {
     "Learn": [
         "tutorial",
@@ -46,7 +47,7 @@ NAVIGATION = {
             )
         ),
     ],
-    "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
+    "How it works": ["method", "accuracy", *ACCURACY, "glossary", "nomenclature", "decisions"],
     "Reference": ["commands/index", "python", "reference/scenario", "reference/stability"],
     "Boards, chips, parts": ["boards/index", "chips/index", "parts/index"],
     "Measured": [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Figures of docs/accuracy.md that our own programs give: recomputed, so that none goes stale."""
+"""Figures of docs/accuracy that our own programs give: recomputed, so that none goes stale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sunseal.catalog import boards
 from sunseal.papers import published
 
-TEXT = (boards.home() / "docs" / "accuracy.md").read_text(encoding="utf-8")
+TEXT = "".join(p.read_text(encoding="utf-8") for p in sorted((boards.home() / "docs" / "accuracy").glob("*.md")))
 BOARD, SIGN, MANE_CYCLES = "msp430f5438a-anagear", "ecdsa-secp160r1-sign", 2_372_103
 
 
