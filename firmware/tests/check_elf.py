@@ -40,7 +40,7 @@ RESET_VECTOR = 0xFFFE
 UNUSED_VECTOR = 0xFFFF
 # MSP430 ELF ABI (SLAA534), relocations: those that hold a distance and no address.
 DISTANCES = (2, 4)  # R_MSP430_10_PCREL, R_MSP430_16_PCREL
-# "    5c00     5c00       3c     1         build/crt0.S.o:(.start)"
+# "    5c00     5c00       3c     1         build/crt0.S.o:(.text.start)"
 PLACED = re.compile(r"\s*([0-9a-f]+)\s+[0-9a-f]+\s+[0-9a-f]+\s+\d+ {9}([^<\s]\S*):\((\.(?!debug)\S+)\)")
 # Functions that only some callers hold a pointer to, by the type of the member that it stands in, which is in no ELF:
 # whoever else calls through a register cannot reach them. By the function's name, or by that of the table that it
