@@ -38,7 +38,7 @@
     handlers 57,58,59,60,61,62,63,64,65,66,67,68,69,70,71,72,73,74,75,76,77,78,79,80,81,82,83,84,85,86,87,88,89,90,91,92,93,94,95,96,97
 #endif
 
-    .section .start,"ax",%progbits
+    .section .text.start,"ax",%progbits
     .global _start
     .type _start,%function
 _start:

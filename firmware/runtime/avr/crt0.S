@@ -30,7 +30,7 @@ _start:
     ; GCC asks for libgcc's copying by these names; ours stands below.
     .global __do_copy_data
     .global __do_clear_bss
-    .section .start,"ax",@progbits
+    .section .text.start,"ax",@progbits
     .type sunseal_start,@function
 sunseal_start:
 __do_copy_data:

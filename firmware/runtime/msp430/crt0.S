@@ -13,7 +13,7 @@
 #define WDTCTL 0x015C /* SLAU208 and SLAU367, WDT_A */
 #endif
 
-    .section .start,"ax",@progbits
+    .section .text.start,"ax",@progbits
     .global _start
     .type _start,@function
 _start:
