@@ -64,8 +64,10 @@ def test_the_benches_programs_do_what_their_figures_say(tmp_path: Path) -> None:
     busy.write_bytes(bench_loop.image_of(bench_loop.BUSY))
     asleep.write_bytes(bench_loop.image_of(bench_loop.ASLEEP))
     light = ([0.0, 2.0], [0.05, 0.05])
-    awake, _ = bench_loop.timed(bench_loop.scenario_of("busy", busy, 2.0, supply={"initial_v": 5.0}), light)
+    awake, _ = bench_loop.played(
+        bench_loop.scenario_of("busy", busy, 2.0, supply={"initial_v": 5.0}), light, 1, warm=False
+    )
     assert awake["time_by_doing_s"]["compute"] > 1.9
     for name, supply in bench_loop.STORES.items():
-        told, _ = bench_loop.timed(bench_loop.scenario_of(name, asleep, 2.0, supply=supply), None)
+        told, _ = bench_loop.played(bench_loop.scenario_of(name, asleep, 2.0, supply=supply), None, 1, warm=False)
         assert (told["brown_outs"], told["time_by_doing_s"]["sleep"] > 1.9) == (0, True), name

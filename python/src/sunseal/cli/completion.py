@@ -14,7 +14,10 @@ SHELLS = ["bash", "zsh", "fish"]
 
 
 def completion_command(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="Whose script.", autocompletion=lambda: SHELLS)],
+    shell: Annotated[
+        str,
+        typer.Argument(metavar="bash|zsh|fish", help="Shell that the script is for.", autocompletion=lambda: SHELLS),
+    ],
 ) -> None:
     """Print the script that completes commands, options, boards and workloads.
 

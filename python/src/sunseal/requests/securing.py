@@ -190,9 +190,10 @@ class Inject:
     stop_at_first: bool = asked("--first", "Stop at the first failure.", bool, default=False)
     brute: bool | None = asked(
         "--brute/--classes",
-        "Play each cut, or one of each class that has the same run behind it; else what costs less.",
+        "Play each cut, or one of each class that has the same run behind it.",
         bool,
         default=None,
+        otherwise="what costs less",
     )
     adc_v: Mapping[int, float] | None = asked(ADC, default=None)
     progress: Callable[[int, int], None] | None = None
