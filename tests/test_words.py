@@ -92,7 +92,12 @@ def test_a_function_without_a_comment_is_refused_and_a_field_is_not() -> None:
     """Messages of rustc, cut to what is read of them."""
 
     def told(what: str, crate: str = "sunseal_link", kind: str = "lib") -> str | None:
-        message = {"message": what, "level": "warning", "spans": [{}], "rendered": what}
+        message = {
+            "message": what,
+            "level": "warning",
+            "spans": [{"file_name": "crates/a/src/lib.rs"}],
+            "rendered": what,
+        }
         target = {"name": crate, "kind": [kind]}
         return refused(json.dumps({"reason": "compiler-message", "target": target, "message": message}))
 

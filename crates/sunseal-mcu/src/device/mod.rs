@@ -184,6 +184,7 @@ impl Region {
 macro_rules! block {
     ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $(@$attr:ident = $val:literal)? $field:ident : $ty:ty),* $(,)? }) => {
         $(#[$doc])*
+        #[doc = concat!("Table of a device's file, read into `", stringify!($name), "`.")]
         #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {

@@ -96,7 +96,7 @@ def _metavar(option: Option) -> str | None:
     if option.metavar or option.kind is bool:
         return option.metavar
     word = units.MEASURES.get(option.read) or units.MEASURES.get(getattr(option.read, "unit", None))
-    word = word or OFFERED.get(option.offers) or KINDS.get(option.kind)
+    word = word or OFFERED.get(option.offers or "") or KINDS.get(option.kind)
     return word if option.name or word is None else None
 
 
