@@ -38,7 +38,7 @@ LEAST = 0.97
 
 
 class SpeedError(Exception):
-    """What keeps two commits from being compared."""
+    """Reason for which two commits cannot be compared."""
 
 
 @dataclass(frozen=True)

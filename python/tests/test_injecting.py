@@ -341,7 +341,7 @@ def test_classes_have_the_verdicts_of_single_cuts_on_a_hundred_seeded_faults(bui
 
 
 def test_few_cuts_of_a_long_stretch_are_played_each(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where that costs less than to tell classes; with the verdicts of both ways."""
+    """Brute force where it costs less than to tell classes; with the verdicts of both ways."""
     elf = build("naive", NAIVE, count=7, flag=0, shadow=0)
     asked: dict[str, Any] = {"start": "task", "end": "done", "golden": ["count"]}
     classes = sunseal.inject(elf, BOARD, **asked)

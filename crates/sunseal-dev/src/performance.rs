@@ -325,7 +325,7 @@ fn cell(figure: Result<Figure, String>, yardstick: Figure) -> String {
     )
 }
 
-/// What the page was measured of, as `sunseal bench --check` reads it.
+/// Commit that the page was measured of, as `sunseal bench --check` reads it.
 fn provenance() -> String {
     let git = |args: &[&str]| Command::new("git").current_dir(tools::root()).args(args).output();
     let as_committed = git(&["diff", "--quiet", "HEAD", "--", "crates", "Cargo.lock"]);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! CPU time of a loss of power: nodes that execute and lose it often, by the start, and fleets of profiles that brown out,
 //! in node-days a minute. `cargo bench -p sunseal-node --bench power_cycles`; the best of three.
-#![allow(missing_docs, reason = "a bench is no library")]
 
+#[path = "../../sunseal-isa/benches/shared/clock.rs"]
+mod clock;
 #[path = "../tests/it/common/mod.rs"]
 mod common;
 
+use clock::thread_s;
 use sunseal_node::{Individual, Node, NodeProfile, Scenario, Task};
 use sunseal_power::HarvestTrace;
 
@@ -35,19 +37,12 @@ const FLEETS: [(&str, &str, f64); 4] = [
     ("browning out, branches", "capacitor = \"supercap-0f47-branches\"\n", 1e-4),
 ];
 
-/// Seconds that this thread ran, by the scheduler.
-fn ran_s() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("this is Linux");
-    let nanos = told.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok());
-    nanos.map_or(f64::NAN, |ns| ns * 1e-9)
-}
-
 /// The least CPU time of three runs, and what the last of them gave.
 fn best<A, T>(build: impl Fn() -> A, run: impl Fn(A) -> T) -> (f64, T) {
     let timed = || {
-        let (built, begun_s) = (build(), ran_s());
+        let (built, begun_s) = (build(), thread_s());
         let made = run(built);
-        (ran_s() - begun_s, made)
+        (thread_s() - begun_s, made)
     };
     let (first_s, second_s) = (timed().0, timed().0);
     let (third_s, made) = timed();

@@ -10,7 +10,7 @@ struct Timespec {
     nanoseconds: i64,
 }
 
-/// POSIX's `CLOCK_THREAD_CPUTIME_ID`.
+/// Number of POSIX's clock `CLOCK_THREAD_CPUTIME_ID`.
 const THREAD_CPU_TIME: i32 = if cfg!(target_os = "macos") { 16 } else { 3 };
 
 unsafe extern "C" {
